@@ -1,0 +1,216 @@
+//! How well each task is known after each task: what a run is judged by.
+
+use std::error::Error;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Accuracy on every task (column) after learning every task (row), as fractions.
+///
+/// It grows by a row whenever a task has been learned, so a run in progress has a smaller matrix, never one with holes.
+/// Only the tasks seen so far are stored; the others read as 0. It is written as a square list of lists with those
+/// zeros in place, so that any tool can load it as an array.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Vec<f64>>", into = "Vec<Vec<f64>>")]
+pub struct AccuracyMatrix {
+    rows: Vec<Vec<f64>>,
+}
+
+impl AccuracyMatrix {
+    /// The matrix of a run that has not finished a task yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the accuracies measured after one more task, on every task seen so far.
+    ///
+    /// # Errors
+    ///
+    /// If the row does not hold one accuracy per task seen, the new one included, or one is not a fraction.
+    /// The matrix is then left as it was.
+    pub fn push_row(&mut self, row: Vec<f64>) -> Result<(), MatrixError> {
+        let after = self.rows.len();
+        if row.len() != after + 1 {
+            return Err(MatrixError::RowLength { after, expected: after + 1, found: row.len() });
+        }
+        // NaN is in no range.
+        if let Some(task) = row.iter().position(|value| !(0.0..=1.0).contains(value)) {
+            return Err(MatrixError::NotAFraction { after, task, value: row[task] });
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// How many tasks have been learned: the number of rows.
+    pub fn tasks_seen(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The accuracy on `task` after task `after`, 0 if `task` was unseen then; `None` if `after` is yet to be learned.
+    pub fn get(&self, after: usize, task: usize) -> Option<f64> {
+        self.rows.get(after).map(|row| row.get(task).copied().unwrap_or(0.0))
+    }
+
+    /// The accuracies after each task, on the tasks seen by then: row `i` has `i + 1` entries.
+    pub fn rows(&self) -> &[Vec<f64>] {
+        &self.rows
+    }
+}
+
+impl From<AccuracyMatrix> for Vec<Vec<f64>> {
+    fn from(AccuracyMatrix { mut rows }: AccuracyMatrix) -> Self {
+        let tasks = rows.len();
+        for row in &mut rows {
+            row.resize(tasks, 0.0);
+        }
+        rows
+    }
+}
+
+impl TryFrom<Vec<Vec<f64>>> for AccuracyMatrix {
+    type Error = MatrixError;
+
+    fn try_from(square: Vec<Vec<f64>>) -> Result<Self, MatrixError> {
+        let tasks = square.len();
+        let mut matrix = Self::new();
+        for (after, mut row) in square.into_iter().enumerate() {
+            if row.len() != tasks {
+                return Err(MatrixError::RowLength { after, expected: tasks, found: row.len() });
+            }
+            let unseen = row.split_off(after + 1);
+            if let Some(i) = unseen.iter().position(|&value| value != 0.0) {
+                return Err(MatrixError::Unseen { after, task: after + 1 + i, value: unseen[i] });
+            }
+            matrix.push_row(row)?;
+        }
+        Ok(matrix)
+    }
+}
+
+/// Why some numbers are not an accuracy matrix. Rows and tasks are counted from 0.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MatrixError {
+    /// A row has too few or too many entries.
+    RowLength {
+        /// The row, that is the task just learned.
+        after: usize,
+        /// How many entries it should have.
+        expected: usize,
+        /// How many it has.
+        found: usize,
+    },
+    /// An entry is below 0, above 1 or not a number.
+    NotAFraction {
+        /// The row of the entry.
+        after: usize,
+        /// Its column.
+        task: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// A task has an accuracy before it was learned.
+    Unseen {
+        /// The row of the entry.
+        after: usize,
+        /// Its column.
+        task: usize,
+        /// The entry.
+        value: f64,
+    },
+}
+
+impl fmt::Display for MatrixError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RowLength { after, expected, found } => {
+                write!(f, "the accuracies after task {after} should be {expected} in number, not {found}")
+            }
+            Self::NotAFraction { after, task, value } => {
+                write!(f, "the accuracy on task {task} after task {after} should be between 0 and 1, not {value}")
+            }
+            Self::Unseen { after, task, value } => {
+                write!(f, "the accuracy on task {task}, unseen after task {after}, should be 0, not {value}")
+            }
+        }
+    }
+}
+
+impl Error for MatrixError {}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The matrix with these rows, each as long as the tasks seen by then.
+    pub(crate) fn matrix(rows: impl IntoIterator<Item = Vec<f64>>) -> AccuracyMatrix {
+        let mut matrix = AccuracyMatrix::new();
+        for row in rows {
+            matrix.push_row(row).unwrap();
+        }
+        matrix
+    }
+
+    /// Any matrix of up to seven tasks, with more zeros than chance would give: they are the denominators that matter.
+    pub(crate) fn any_matrix() -> impl Strategy<Value = AccuracyMatrix> {
+        let fraction = || prop_oneof![1 => Just(0.0), 4 => 0.0..=1.0];
+        (0..8_usize)
+            .prop_flat_map(move |tasks| (1..=tasks).map(|seen| vec(fraction(), seen)).collect::<Vec<_>>())
+            .prop_map(matrix)
+    }
+
+    #[test]
+    fn a_refused_row_leaves_the_matrix_as_it_was() {
+        let mut matrix = matrix([vec![0.5]]);
+        let before = matrix.clone();
+        let short = MatrixError::RowLength { after: 1, expected: 2, found: 1 };
+        assert_eq!(matrix.push_row(vec![0.5]), Err(short));
+        let high = MatrixError::NotAFraction { after: 1, task: 0, value: 1.5 };
+        assert_eq!(matrix.push_row(vec![1.5, 0.5]), Err(high));
+        assert!(matrix.push_row(vec![0.5, f64::NAN]).is_err());
+        assert_eq!(matrix, before);
+    }
+
+    #[test]
+    fn unseen_tasks_read_as_zero_and_rows_to_come_as_none() {
+        let matrix = matrix([vec![0.5], vec![0.25, 0.75]]);
+        assert_eq!(matrix.tasks_seen(), 2);
+        assert_eq!([matrix.get(1, 0), matrix.get(0, 1), matrix.get(2, 0)], [Some(0.25), Some(0.0), None]);
+        assert_eq!(serde_json::to_string(&matrix).unwrap(), "[[0.5,0.0],[0.25,0.75]]");
+    }
+
+    #[test]
+    fn malformed_json_is_refused_with_the_reason() {
+        for (json, reason) in [
+            ("[[0.5],[0.5,0.5]]", "after task 0 should be 2 in number, not 1"),
+            ("[[0.5,0],[0.5,-0.1]]", "on task 1 after task 1 should be between 0 and 1, not -0.1"),
+            ("[[0.5,0.1],[0.5,0.5]]", "on task 1, unseen after task 0, should be 0, not 0.1"),
+            ("[[null]]", "invalid type: null"),
+        ] {
+            let error = serde_json::from_str::<AccuracyMatrix>(json).unwrap_err().to_string();
+            assert!(error.contains(reason), "{json}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn json_keeps_every_bit(matrix in any_matrix()) {
+            let json = serde_json::to_string(&matrix).unwrap();
+            let read: AccuracyMatrix = serde_json::from_str(&json).unwrap();
+            let bits = |m: &AccuracyMatrix| m.rows().concat().into_iter().map(f64::to_bits).collect::<Vec<_>>();
+            prop_assert_eq!(read.tasks_seen(), matrix.tasks_seen());
+            prop_assert_eq!(bits(&read), bits(&matrix));
+        }
+
+        #[test]
+        fn what_is_read_is_what_was_written_or_an_error(
+            rows in vec(vec(prop_oneof![Just(0.0), Just(1.0), any::<f64>()], 0..4), 0..4)
+        ) {
+            if let Ok(matrix) = AccuracyMatrix::try_from(rows.clone()) {
+                prop_assert_eq!(Vec::from(matrix), rows);
+            }
+        }
+    }
+}

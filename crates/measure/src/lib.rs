@@ -1,0 +1,35 @@
+//! Results of continual learning as numbers.
+//!
+//! A run learns its tasks one after another and is tested on all of them after each. What those tests say is an
+//! [`AccuracyMatrix`]; every measure of the run is a pure function of it, listed in [`METRICS`]. What replay does to
+//! the embedding space is told by the distances: [`inner_distance`], [`distance_to_proxies`] and [`proxy_drift`].
+//!
+//! Tasks and classes are counted from 0, accuracies are fractions.
+//!
+//! ```
+//! use measure::{AccuracyMatrix, METRICS, accuracy, forgetting};
+//!
+//! let mut matrix = AccuracyMatrix::new();
+//! matrix.push_row(vec![0.75])?; // after the first task
+//! assert_eq!(forgetting(&matrix), None); // nothing to forget yet
+//!
+//! matrix.push_row(vec![0.5, 1.0])?; // after the second
+//! assert_eq!(accuracy(&matrix), Some(0.75));
+//! assert_eq!(forgetting(&matrix), Some(0.25));
+//!
+//! for metric in METRICS {
+//!     println!("{}: {:?} ({:?} is better)", metric.name, (metric.of)(&matrix), metric.better);
+//! }
+//! # Ok::<(), measure::MatrixError>(())
+//! ```
+
+mod accuracy_matrix;
+mod distances;
+mod metrics;
+
+pub use accuracy_matrix::{AccuracyMatrix, MatrixError};
+pub use distances::{Distance, distance_to_proxies, inner_distance, proxy_drift};
+pub use metrics::{
+    Better, METRICS, Metric, Retention, accuracy, accuracy_after, average_incremental_accuracy, backward_transfer,
+    forgetting, forgetting_from_first, retention, retention_after,
+};

@@ -1,0 +1,49 @@
+//! Where the time goes.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+/// Seconds by what they were spent on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Phases {
+    /// Loading and augmenting.
+    pub data: f64,
+    /// The virtual step.
+    pub virtual_step: f64,
+    /// Scoring candidates before and after the virtual step.
+    pub scoring: f64,
+    /// Passes, gradients and the update.
+    pub training: f64,
+    /// Offering samples to the memory.
+    pub memory: f64,
+    /// Testing.
+    pub evaluation: f64,
+}
+
+impl std::ops::AddAssign for Phases {
+    fn add_assign(&mut self, other: Self) {
+        self.data += other.data;
+        self.virtual_step += other.virtual_step;
+        self.scoring += other.scoring;
+        self.training += other.training;
+        self.memory += other.memory;
+        self.evaluation += other.evaluation;
+    }
+}
+
+/// A stopwatch with laps.
+pub(crate) struct Clock(Instant);
+
+impl Clock {
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Seconds since the last lap.
+    pub(crate) fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        let lap = now - std::mem::replace(&mut self.0, now);
+        lap.as_secs_f64()
+    }
+}

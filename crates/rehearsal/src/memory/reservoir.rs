@@ -1,0 +1,97 @@
+//! Textbook reservoir sampling: every presentation so far is in memory with the same probability.
+
+use super::{Memory, Policy};
+use crate::{
+    chance::Chance,
+    sample::{Sample, Slot},
+};
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reservoir;
+
+impl Policy for Reservoir {
+    fn offer(&mut self, memory: &mut Memory, samples: &[Sample], chance: &mut Chance) {
+        for sample in samples {
+            let slot = slot_for(memory.presented, memory.capacity, |bound| chance.below(bound));
+            memory.place(sample, slot);
+        }
+    }
+}
+
+/// Where presentation number `presented` (from 0) goes; `draw(bound)` is uniform in `0..bound`.
+fn slot_for(presented: u64, capacity: usize, draw: impl FnOnce(u64) -> u64) -> Option<Slot> {
+    let capacity = capacity as u64;
+    let slot = if presented < capacity { presented } else { draw(presented + 1) };
+    (slot < capacity).then_some(Slot(slot as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        chance::Decides,
+        sample::{Class, TaskId},
+    };
+
+    fn sample(id: u16) -> Sample {
+        Sample { image: [].into(), label: Class(id), task: TaskId(0) }
+    }
+
+    fn labels(memory: &Memory) -> Vec<u16> {
+        memory.samples().iter().map(|sample| sample.label.0).collect()
+    }
+
+    #[test]
+    fn v8_injected_draws() {
+        let mut memory = Memory::new(3);
+        let mut draws = [(4, 1), (5, 4), (6, 0)].into_iter();
+        for id in 0..6 {
+            let slot = slot_for(memory.presented, memory.capacity, |bound| {
+                let (expected, drawn) = draws.next().unwrap();
+                assert_eq!(bound, expected, "r is uniform in 0..=n");
+                drawn
+            });
+            memory.place(&sample(id), slot);
+        }
+        let (d, c, f) = (3, 2, 5);
+        assert_eq!((labels(&memory), memory.presented), (vec![f, d, c], 6));
+    }
+
+    #[test]
+    fn v8_every_presentation_is_kept_with_the_same_probability() {
+        let samples: Vec<Sample> = (0..1000).map(sample).collect();
+        let mut kept = vec![0.0f64; 1000];
+        let trials = 20_000;
+        for trial in 0..trials {
+            let mut memory = Memory::new(10);
+            Reservoir.offer(&mut memory, &samples, &mut Chance::new(0, Decides::Reservoir, &[trial]));
+            for label in labels(&memory) {
+                kept[usize::from(label)] += 1.0;
+            }
+        }
+        let expected = trials as f64 * 0.01;
+        let chi_square: f64 = kept.iter().map(|count| (count - expected).powi(2) / expected).sum();
+        // 999 degrees of freedom: mean 999, standard deviation 45; drawing without replacement makes it a little smaller.
+        assert!((800.0..1200.0).contains(&chi_square), "{chi_square}");
+    }
+
+    #[test]
+    fn v8_four_passes_that_fit_are_all_kept() {
+        let mut memory = Memory::new(10_000);
+        let samples: Vec<Sample> = (0..2500).map(sample).collect();
+        for pass in 0..4 {
+            Reservoir.offer(&mut memory, &samples, &mut Chance::new(0, Decides::Reservoir, &[pass]));
+        }
+        let mut labels = labels(&memory);
+        labels.sort_unstable();
+        assert!(labels.chunks(4).enumerate().all(|(id, slots)| slots == [id as u16; 4]));
+    }
+
+    #[test]
+    fn nothing_is_kept_without_capacity() {
+        let mut memory = Memory::new(0);
+        Reservoir.offer(&mut memory, &[sample(1)], &mut Chance::new(0, Decides::Reservoir, &[]));
+        assert!(memory.is_empty());
+    }
+}

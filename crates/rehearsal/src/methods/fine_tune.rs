@@ -1,0 +1,29 @@
+//! Fine-tuning: cross-entropy on the new samples, no memory. The lower bound of every table.
+
+use burn::tensor::Tensor;
+
+use super::{Method, StepBatch};
+use crate::{
+    losses::cross_entropy,
+    network::{HeadKind, Network},
+    views::Views,
+};
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub struct FineTune;
+
+impl Method for FineTune {
+    fn head(&self) -> HeadKind {
+        HeadKind::Linear
+    }
+
+    fn views(&self) -> Views {
+        Views::Augmented
+    }
+
+    fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>> {
+        let logits = network.train_logits(batch.incoming.images.clone());
+        Some(cross_entropy(logits, &batch.incoming.labels).mean())
+    }
+}

@@ -1,0 +1,191 @@
+//! Convolution, batch normalisation, residual and ReLU as one module with one forward pass.
+//!
+//! Composed of Burn's operations, so it runs on every device. Activations are `[n, h, w, c]` and weights `[k, k, in, out]`.
+
+use burn::{
+    module::{Module, Param},
+    tensor::{Device, Tensor, activation::relu, module::conv2d, ops::ConvOptions},
+};
+
+use super::{
+    state::{State, StateError},
+    xavier,
+};
+use crate::chance::Chance;
+
+const EPSILON: f64 = 1e-5;
+const MOMENTUM: f64 = 0.1;
+
+/// What normalises the activations of a pass that moves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norm {
+    /// Mean and variance of the batch.
+    Batch,
+    /// The running mean and variance.
+    Eval,
+}
+
+/// Mean and biased variance of every channel over one batch, and how many values each was taken from.
+#[derive(Clone, Debug)]
+pub struct Moments {
+    mean: Tensor<1>,
+    variance: Tensor<1>,
+    count: usize,
+}
+
+/// `relu?(norm(conv(x)) + residual?)`.
+#[derive(Module, Debug)]
+pub struct ConvNorm {
+    weight: Param<Tensor<4>>,
+    scale: Param<Tensor<1>>,
+    shift: Param<Tensor<1>>,
+    running_mean: Tensor<1>,
+    running_variance: Tensor<1>,
+    stride: usize,
+}
+
+/// What follows the normalisation.
+#[derive(Debug)]
+pub(super) enum Then {
+    /// Nothing (a shortcut).
+    Nothing,
+    /// ReLU.
+    Relu,
+    /// ReLU of the sum with a residual `[n, h, w, c]`.
+    AddRelu(Tensor<4>),
+}
+
+impl ConvNorm {
+    /// A `kernel`×`kernel` convolution from `channels.0` to `channels.1` without bias, padded to keep the size at stride 1.
+    pub(super) fn new(kernel: usize, channels: (usize, usize), stride: usize, chance: &mut Chance, device: &Device) -> Self {
+        let (from, to) = channels;
+        let area = kernel * kernel;
+        Self {
+            weight: Param::from_tensor(xavier([kernel, kernel, from, to], (from + to) * area, chance, device)),
+            scale: Param::from_tensor(Tensor::ones([to], device)),
+            shift: Param::from_tensor(Tensor::zeros([to], device)),
+            running_mean: Tensor::zeros([to], &device.clone().without_autodiff()),
+            running_variance: Tensor::ones([to], &device.clone().without_autodiff()),
+            stride,
+        }
+    }
+
+    /// `[n, h, w, in]` to `[n, ⌈h/stride⌉, ⌈w/stride⌉, out]`, with the batch's moments where they normalised it.
+    pub(super) fn forward(&self, x: Tensor<4>, norm: Norm, then: Then) -> (Tensor<4>, Option<Moments>) {
+        let convolved = self.convolve(x);
+        let [n, h, w, c] = convolved.dims();
+        let flat = convolved.reshape([n * h * w, c]);
+        let (normalised, moments) = match norm {
+            Norm::Batch => self.normalise_by_batch(flat),
+            Norm::Eval => (self.normalise_by_running(flat), None),
+        };
+        let normalised = normalised.reshape([n, h, w, c]);
+        let y = match then {
+            Then::Nothing => normalised,
+            Then::Relu => relu(normalised),
+            Then::AddRelu(residual) => relu(normalised + residual),
+        };
+        (y, moments)
+    }
+
+    /// Burn convolves channels first.
+    fn convolve(&self, x: Tensor<4>) -> Tensor<4> {
+        let weight = self.weight.val().permute([3, 2, 0, 1]);
+        let padding = weight.dims()[2] / 2;
+        let options = ConvOptions::new([self.stride; 2], [padding; 2], [1, 1], 1);
+        conv2d(x.permute([0, 3, 1, 2]), weight, None, options).permute([0, 2, 3, 1])
+    }
+
+    fn normalise_by_batch(&self, x: Tensor<2>) -> (Tensor<2>, Option<Moments>) {
+        let count = x.dims()[0];
+        let mean = x.clone().mean_dim(0);
+        let centred = x - mean.clone();
+        let variance = centred.clone().square().mean_dim(0);
+        let scale = self.scale.val().unsqueeze() * (variance.clone() + EPSILON).sqrt().recip();
+        let normalised = centred * scale + self.shift.val().unsqueeze();
+        let vector = |row: Tensor<2>| row.without_autodiff().squeeze_dim(0);
+        (normalised, Some(Moments { mean: vector(mean), variance: vector(variance), count }))
+    }
+
+    fn normalise_by_running(&self, x: Tensor<2>) -> Tensor<2> {
+        let onto = |statistic: &Tensor<1>| match x.is_autodiff() {
+            true => Tensor::from_inner(statistic.clone()),
+            false => statistic.clone(),
+        };
+        let scale = self.scale.val() * (onto(&self.running_variance) + EPSILON).sqrt().recip();
+        let shift = self.shift.val() - onto(&self.running_mean) * scale.clone();
+        x * scale.unsqueeze() + shift.unsqueeze()
+    }
+
+    /// Moves the running statistics towards a batch's: momentum 0.1, and the unbiased variance.
+    pub(super) fn absorb(&mut self, moments: Moments) {
+        let Moments { mean, variance, count } = moments;
+        let unbiased = variance * (count as f64 / (count.max(2) - 1) as f64);
+        self.running_mean = self.running_mean.clone() * (1.0 - MOMENTUM) + mean * MOMENTUM;
+        self.running_variance = self.running_variance.clone() * (1.0 - MOMENTUM) + unbiased * MOMENTUM;
+    }
+
+    /// Output channels.
+    pub(super) fn channels(&self) -> usize {
+        self.scale.dims()[0]
+    }
+
+    pub(super) fn save(&self, name: &str, state: &mut State) {
+        state.save(&format!("{name}.weight"), &self.weight.val());
+        state.save(&format!("{name}.scale"), &self.scale.val());
+        state.save(&format!("{name}.shift"), &self.shift.val());
+        state.save(&format!("{name}.running_mean"), &self.running_mean);
+        state.save(&format!("{name}.running_variance"), &self.running_variance);
+    }
+
+    pub(super) fn load(&mut self, name: &str, state: &State) -> Result<(), StateError> {
+        state.load_parameter(&format!("{name}.weight"), &mut self.weight)?;
+        state.load_parameter(&format!("{name}.scale"), &mut self.scale)?;
+        state.load_parameter(&format!("{name}.shift"), &mut self.shift)?;
+        state.load(&format!("{name}.running_mean"), &mut self.running_mean)?;
+        state.load(&format!("{name}.running_variance"), &mut self.running_variance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Decides;
+
+    fn identity(device: &Device) -> ConvNorm {
+        let mut layer = ConvNorm::new(1, (1, 1), 1, &mut Chance::new(0, Decides::Initialisation, &[]), device);
+        layer.weight = Param::from_tensor(Tensor::ones([1, 1, 1, 1], device));
+        layer
+    }
+
+    fn running(layer: &ConvNorm) -> [f32; 2] {
+        [&layer.running_mean, &layer.running_variance].map(|statistic| statistic.clone().into_scalar())
+    }
+
+    #[test]
+    fn v14_batch_norm_normalises_by_the_biased_and_remembers_the_unbiased_variance() {
+        let device = Device::flex();
+        let mut layer = identity(&device);
+        let x = Tensor::<1>::from_data([1.0f32, 2.0, 4.0, 7.0], &device).reshape([1, 2, 2, 1]);
+        let (y, moments) = layer.forward(x.clone(), Norm::Batch, Then::Nothing);
+        let close = |found: Vec<f32>, expected: &[f32]| {
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}, expected {expected:?}");
+        };
+        close(y.into_data().try_to_vec().unwrap(), &[-1.091_088_4, -0.654_653_05, 0.218_217_68, 1.527_523_8]);
+        assert_eq!(running(&layer), [0.0, 1.0], "a batch-mode pass moves nothing");
+        layer.absorb(moments.unwrap());
+        close(running(&layer).to_vec(), &[0.35, 1.6]);
+        let (y, none) = layer.forward(x, Norm::Eval, Then::Nothing);
+        assert!(none.is_none());
+        let deviation = 1.600_01f32.sqrt();
+        close(y.into_data().try_to_vec().unwrap(), &[1.0, 2.0, 4.0, 7.0].map(|x| (x - 0.35) / deviation));
+    }
+
+    #[test]
+    fn strides_round_up_and_axes_stay_in_place() {
+        let device = Device::flex();
+        let layer = ConvNorm::new(3, (2, 5), 2, &mut Chance::new(0, Decides::Initialisation, &[]), &device);
+        let (y, _) = layer.forward(Tensor::ones([3, 7, 9, 2], &device), Norm::Eval, Then::Relu);
+        assert_eq!(y.dims(), [3, 4, 5, 5]);
+    }
+}

@@ -1,0 +1,158 @@
+//! What a retrieval may ask before a step. Nothing is computed until asked, and the virtual step at most once per step.
+
+use burn::{module::Module, tensor::Tensor};
+
+use crate::{
+    clock::{Clock, Phases},
+    gradients::Gradients,
+    learner::Settings,
+    losses::cross_entropy_seen,
+    memory::Memory,
+    network::{Network, Norm},
+    sample::{Class, Slot, to_tensor},
+    views::Anchors,
+};
+
+/// Answers a retrieval's questions about stored samples. A test can answer from a table.
+pub trait Probe {
+    /// For each slot, how much the coming update would change its loss: ce(x; θ − lr·g) − ce(x; θ), over the seen classes. The slots are
+    /// one draw and go through the network as one batch.
+    fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32>;
+}
+
+/// The network before and after the virtual step, without gradients.
+pub struct LookAhead {
+    now: Network,
+    ahead: Network,
+    seen: usize,
+    /// Mean loss of the incoming batch.
+    pub loss: f32,
+}
+
+impl LookAhead {
+    /// One plain step on the mean loss of the incoming batch over the classes `0..seen`, in batch mode: nothing of `network` moves.
+    pub fn new(network: &Network, incoming: &Anchors, seen: usize, lr: f64) -> Self {
+        let logits = network.logits(incoming.images.clone(), Norm::Batch);
+        let loss = cross_entropy_seen(logits, &incoming.labels, seen).mean();
+        let gradients = Gradients::of(&loss, network);
+        let now = network.valid();
+        let ahead = now.clone().descend(&gradients, lr);
+        Self { now, ahead, seen, loss: loss.into_scalar() }
+    }
+
+    /// How the loss of each image `[n, h, w, c]` changes, all in one batch.
+    pub fn loss_change(&self, images: &Tensor<4>, labels: &[Class], norm: Norm) -> Vec<f32> {
+        let loss = |network: &Network| cross_entropy_seen(network.logits(images.clone(), norm), labels, self.seen);
+        (loss(&self.ahead) - loss(&self.now)).into_data().try_to_vec().expect("losses are f32")
+    }
+}
+
+/// The probe of a real step. It holds the network by shared reference: asking cannot change it.
+pub struct StepProbe<'a> {
+    network: &'a Network,
+    memory: &'a Memory,
+    incoming: &'a Anchors,
+    seen: usize,
+    settings: &'a Settings,
+    looked_ahead: Option<LookAhead>,
+    /// Seconds spent on the virtual step and on scoring.
+    pub(crate) seconds: Phases,
+}
+
+impl<'a> StepProbe<'a> {
+    /// Answers for `memory`, before a step of `network` on `incoming` (in the views that the method trains on).
+    pub fn new(network: &'a Network, memory: &'a Memory, incoming: &'a Anchors, seen: usize, settings: &'a Settings) -> Self {
+        Self { network, memory, incoming, seen, settings, looked_ahead: None, seconds: Phases::default() }
+    }
+}
+
+impl Probe for StepProbe<'_> {
+    fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
+        if slots.is_empty() {
+            return Vec::new();
+        }
+        let mut clock = Clock::start();
+        let look_ahead = self
+            .looked_ahead
+            .get_or_insert_with(|| LookAhead::new(self.network, self.incoming, self.seen, self.settings.lr));
+        self.seconds.virtual_step += clock.lap();
+        let samples = self.memory.at(slots);
+        let labels: Vec<Class> = samples.iter().map(|sample| sample.label).collect();
+        let device = self.network.device().without_autodiff();
+        let images = to_tensor(samples.iter().map(|sample| &*sample.image), self.settings.shape, &device);
+        let change = look_ahead.loss_change(&images, &labels, self.settings.score_norm);
+        self.seconds.scoring += clock.lap();
+        change
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::{Device, TensorData};
+
+    use super::*;
+    use crate::{
+        learner::training_device,
+        network::{Architecture, Array, BackboneKind, HeadKind},
+        sample::ImageShape,
+    };
+
+    /// The linear softmax model of V2: two pixels, three classes.
+    fn v2_network() -> Network {
+        let input = ImageShape { height: 1, width: 2, channels: 1 };
+        let architecture = Architecture { backbone: BackboneKind::Pixels, width: 0, head: HeadKind::Linear, classes: 3, input };
+        let mut network = Network::new(&architecture, 0, &training_device(&Device::flex()));
+        let mut state = network.state();
+        let array = |shape: &[usize], values: &[f32]| Array { shape: shape.to_vec(), values: values.to_vec() };
+        state.0.insert("head.weight".into(), array(&[3, 2], &[0.5, -0.2, 0.1, 0.3, -0.4, 0.2]));
+        state.0.insert("head.bias".into(), array(&[3], &[0.0, 0.1, -0.1]));
+        network.load(&state).unwrap();
+        network
+    }
+
+    fn points(points: &[[f32; 2]], device: &Device) -> Tensor<4> {
+        Tensor::from_data(TensorData::new(points.concat(), [points.len(), 1, 2, 1]), device)
+    }
+
+    fn close(found: &[f32], expected: &[f32]) {
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}, expected {expected:?}");
+    }
+
+    #[test]
+    fn v2_gradients_and_scores() {
+        let network = v2_network();
+        let incoming = Anchors { images: points(&[[1.0, 0.0], [0.5, 1.0]], &network.device()), labels: vec![Class(2), Class(1)] };
+        let before = network.state();
+        let look_ahead = LookAhead::new(&network, &incoming, 3, 0.1);
+        assert_eq!(network.state(), before, "the virtual step moves nothing");
+        let moved = |name: &str| -> Vec<f32> {
+            let ahead = look_ahead.ahead.state();
+            before.0[name].values.iter().zip(&ahead.0[name].values).map(|(now, ahead)| (now - ahead) / 0.1).collect()
+        };
+        close(&moved("head.weight"), &[0.311_683_66, 0.149_140_98, 0.036_903_86, -0.277_507_81, -0.348_587_52, 0.128_366_83]);
+        close(&moved("head.bias"), &[0.386_254_15, -0.101_850_05, -0.284_404_11]);
+        let x = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [1.0, 1.0], [0.0, -1.0], [1.0, -1.0], [0.5, 0.5], [-1.0, 1.0]];
+        let y = [0, 1, 2, 0, 2, 1, 2, 0].map(Class);
+        let scores = look_ahead.loss_change(&points(&x, &Device::flex()), &y, Norm::Batch);
+        let expected =
+            [0.051_344_33, -0.028_501_03, 0.006_699_01, 0.080_996_44, -0.045_477_92, -0.004_633_29, -0.041_318_83, 0.026_638_51];
+        close(&scores, &expected);
+    }
+
+    #[test]
+    fn v2_norm_modes_of_scoring() {
+        let input = ImageShape { height: 8, width: 8, channels: 1 };
+        let architecture = Architecture { backbone: BackboneKind::Tiny, width: 4, head: HeadKind::Linear, classes: 3, input };
+        let network = Network::new(&architecture, 0, &training_device(&Device::flex()));
+        let image = |seed: usize| (0..64).map(|i| ((i * (seed + 3) * 37) % 101) as f32 / 100.0).collect::<Vec<_>>();
+        let images = |seeds: &[usize], device: &Device| -> Tensor<4> {
+            let values: Vec<f32> = seeds.iter().flat_map(|&seed| image(seed)).collect();
+            Tensor::from_data(TensorData::new(values, [seeds.len(), 8, 8, 1]), device)
+        };
+        let incoming = Anchors { images: images(&[0, 1], &network.device()), labels: vec![Class(0), Class(1)] };
+        let look_ahead = LookAhead::new(&network, &incoming, 3, 0.1);
+        let first = |seeds: &[usize], norm| look_ahead.loss_change(&images(seeds, &Device::flex()), &vec![Class(2); seeds.len()], norm)[0];
+        assert!((first(&[5, 6], Norm::Batch) - first(&[5, 7], Norm::Batch)).abs() > 1e-5, "batch mode depends on the draw");
+        assert!((first(&[5, 6], Norm::Eval) - first(&[5, 7], Norm::Eval)).abs() < 1e-6, "eval mode does not");
+    }
+}

@@ -1,0 +1,115 @@
+//! Retrieval by loss change: MIR (n:0), IMIR (0:n), balanced (n/2:n/2) and every ratio between are this one algorithm.
+
+use super::Retrieval;
+use crate::{chance::Chance, memory::Memory, probe::Probe, sample::Slot};
+
+/// The highest of one draw, then the lowest of another.
+#[derive(Clone, Copy, Debug)]
+pub struct LossChange {
+    /// How many of the samples whose loss the coming update would raise most (conflicting: they protect old knowledge).
+    pub high: usize,
+    /// How many of those whose loss it would lower most (aligned: they keep the model plastic).
+    pub low: usize,
+    /// How many distinct slots each draw looks at.
+    pub candidates: usize,
+}
+
+impl Retrieval for LossChange {
+    fn retrieve(&mut self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Slot> {
+        // A side that asks for nothing is neither drawn nor scored.
+        let mut draw = |wanted: usize| if wanted == 0 { Vec::new() } else { memory.draw(self.candidates, chance) };
+        let (for_high, for_low) = (draw(self.high), draw(self.low));
+        self.pick(&for_high, &for_low, probe)
+    }
+}
+
+impl LossChange {
+    /// The highest scores of the first draw, descending, then the lowest of the second, ascending. A slot picked twice stays twice.
+    pub fn pick(&self, for_high: &[Slot], for_low: &[Slot], probe: &mut dyn Probe) -> Vec<Slot> {
+        let mut picked = highest(for_high, &probe.loss_change(for_high), self.high);
+        let low_scores: Vec<f32> = probe.loss_change(for_low).into_iter().map(|score| -score).collect();
+        picked.extend(highest(for_low, &low_scores, self.low));
+        picked
+    }
+}
+
+/// The `count` slots of the highest scores, descending; equal scores in the order drawn.
+fn highest(draw: &[Slot], scores: &[f32], count: usize) -> Vec<Slot> {
+    let mut order: Vec<usize> = (0..draw.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    order.truncate(count);
+    order.into_iter().map(|index| draw[index]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        chance::Decides,
+        sample::{Class, Sample, TaskId},
+    };
+
+    /// Answers with the scores of V2.
+    struct Table;
+
+    const V2_SCORES: [f32; 8] =
+        [0.051_344_33, -0.028_501_03, 0.006_699_01, 0.080_996_44, -0.045_477_92, -0.004_633_29, -0.041_318_83, 0.026_638_51];
+
+    impl Probe for Table {
+        fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
+            slots.iter().map(|slot| V2_SCORES[slot.0]).collect()
+        }
+    }
+
+    fn pick(high: usize, low: usize, for_high: &[usize], for_low: &[usize]) -> Vec<usize> {
+        let slots = |draw: &[usize]| draw.iter().copied().map(Slot).collect::<Vec<_>>();
+        let picked = LossChange { high, low, candidates: 50 }.pick(&slots(for_high), &slots(for_low), &mut Table);
+        picked.into_iter().map(|slot| slot.0).collect()
+    }
+
+    #[test]
+    fn v2_selections() {
+        let all = [0, 1, 2, 3, 4, 5, 6, 7];
+        assert_eq!(pick(8, 0, &all, &[]), [3, 0, 7, 2, 5, 1, 6, 4]);
+        assert_eq!(pick(3, 0, &all, &[]), [3, 0, 7], "MIR");
+        assert_eq!(pick(0, 3, &[], &all), [4, 6, 1], "IMIR");
+        assert_eq!(pick(2, 2, &[0, 2, 4, 6], &[1, 3, 5, 7]), [0, 2, 1, 5]);
+        assert_eq!(pick(2, 2, &all, &all), [3, 0, 4, 6]);
+        assert_eq!(pick(0, 4, &[], &[1, 3, 5, 7]), [1, 5, 7, 3]);
+        assert_eq!(pick(5, 0, &[1, 3, 5], &[]), [3, 5, 1], "fewer than asked: all");
+        assert_eq!(pick(1, 1, &[3], &[3]), [3, 3], "a slot picked by both stays twice");
+    }
+
+    #[test]
+    fn equal_scores_stay_in_the_order_drawn() {
+        assert_eq!(highest(&[Slot(5), Slot(2), Slot(9)], &[1.0, 1.0, 1.0], 2), [Slot(5), Slot(2)]);
+    }
+
+    /// Counts what it is asked and answers with zeros.
+    struct Counting(Vec<usize>);
+
+    impl Probe for Counting {
+        fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
+            self.0.push(slots.len());
+            vec![0.0; slots.len()]
+        }
+    }
+
+    #[test]
+    fn draws_are_independent_and_only_made_for_a_side_that_wants_some() {
+        let sample = Sample { image: [].into(), label: Class(0), task: TaskId(0) };
+        let retrieve = |stored: usize, high, low| {
+            let memory = Memory::restore(100, vec![sample.clone(); stored], 100);
+            let mut probe = Counting(Vec::new());
+            let mut retrieval = LossChange { high, low, candidates: 50 };
+            let slots = retrieval.retrieve(&memory, &mut probe, &mut Chance::new(7, Decides::Retrieval, &[]));
+            (slots, probe.0)
+        };
+        let (slots, asked) = retrieve(100, 5, 5);
+        assert_eq!((slots.len(), asked), (10, vec![50, 50]));
+        assert_ne!(slots[..5], slots[5..], "two draws");
+        assert_eq!(retrieve(100, 10, 0).1, [50, 0]);
+        assert_eq!(retrieve(3, 5, 5).0.len(), 6, "fewer stored than asked: all of them, on each side");
+        assert!(retrieve(0, 5, 5).0.is_empty());
+    }
+}

@@ -1,0 +1,47 @@
+//! From samples to what a network sees: raw images, augmented views, or both.
+
+use burn::tensor::{Device, Tensor};
+use rayon::prelude::*;
+
+use crate::{
+    augment::augment,
+    chance::{Chance, Decides},
+    choice::choice,
+    sample::{Class, Image, ImageShape, Sample, to_tensor},
+};
+
+/// Which views of each sample a method trains on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Views {
+    /// The image as it is.
+    Raw,
+    /// One augmented view.
+    Augmented,
+    /// Both: all raw images, then all augmented ones.
+    Both,
+}
+choice!(Views, "kind of views", Raw = "raw", Augmented = "augmented", Both = "both");
+
+/// Labelled views in a batch.
+#[derive(Clone, Debug)]
+pub struct Anchors {
+    /// `[n, h, w, c]`.
+    pub images: Tensor<4>,
+    /// `n` labels.
+    pub labels: Vec<Class>,
+}
+
+impl Views {
+    /// The views of `samples` at a step; what is random about them is decided by `what`, under `seed`.
+    pub fn of(self, samples: &[Sample], shape: ImageShape, what: Decides, seed: u64, step: u64, device: &Device) -> Anchors {
+        let view = |(index, sample): (usize, &Sample)| augment(&sample.image, shape, &mut Chance::new(seed, what, &[step, index as u64]));
+        let raw = samples.iter().map(|sample| sample.image.clone());
+        let images: Vec<Image> = match self {
+            Self::Raw => raw.collect(),
+            Self::Augmented => samples.par_iter().enumerate().map(view).collect(),
+            Self::Both => raw.chain(samples.par_iter().enumerate().map(view).collect::<Vec<_>>()).collect(),
+        };
+        let labels = samples.iter().map(|sample| sample.label).cycle().take(images.len()).collect();
+        Anchors { images: to_tensor(images.iter().map(|image| &**image), shape, device), labels }
+    }
+}
