@@ -1,2 +1,27 @@
-//! The binary. 
-fn main() {}
+//! The binary `rehearsal`. Standard output is data, standard error is talk and progress. Exit codes: 0 done, 1 something went wrong on the
+//! way, 2 what was asked makes no sense, 130 stopped by the user.
+
+mod args;
+mod commands;
+mod interrupt;
+mod printer;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use rehearsal::experiment::ExperimentError;
+
+use args::{Args, Command};
+
+fn main() -> ExitCode {
+    let done = match Args::parse().command {
+        Command::Run(run) => commands::run::run(&run),
+        Command::Bench(bench) => commands::bench::bench(&bench),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        let refused = error.downcast_ref::<ExperimentError>().is_some_and(ExperimentError::is_refusal)
+            || error.downcast_ref::<rehearsal::config::Refusal>().is_some();
+        ExitCode::from(if refused { 2 } else { 1 })
+    })
+}

@@ -50,7 +50,7 @@ impl ResNet18 {
 
     /// Every layer, in the order in which a pass reports moments.
     pub(super) fn layers_mut(&mut self) -> Vec<&mut ConvNorm> {
-        let inner = self.blocks.iter_mut().flat_map(|block| block.shortcut.iter_mut().chain([&mut block.conv1, &mut block.conv2]));
+        let inner = self.blocks.iter_mut().flat_map(|block| [&mut block.conv1, &mut block.conv2].into_iter().chain(&mut block.shortcut));
         std::iter::once(&mut self.stem).chain(inner).collect()
     }
 
@@ -58,9 +58,9 @@ impl ResNet18 {
     pub(super) fn layers(&self) -> Vec<(String, &ConvNorm)> {
         let mut layers = vec![("stem".to_owned(), &self.stem)];
         for (index, block) in self.blocks.iter().enumerate() {
-            layers.extend(block.shortcut.iter().map(|shortcut| (format!("blocks.{index}.shortcut"), shortcut)));
             layers.push((format!("blocks.{index}.conv1"), &block.conv1));
             layers.push((format!("blocks.{index}.conv2"), &block.conv2));
+            layers.extend(block.shortcut.iter().map(|shortcut| (format!("blocks.{index}.shortcut"), shortcut)));
         }
         layers
     }
@@ -78,18 +78,13 @@ impl Block {
     }
 
     fn forward(&self, x: Tensor<4>, norm: Norm, moments: &mut Vec<Moments>) -> Tensor<4> {
-        let residual = match &self.shortcut {
-            None => x.clone(),
-            Some(shortcut) => {
-                let (residual, seen) = shortcut.forward(x.clone(), norm, Then::Nothing);
-                moments.extend(seen);
-                residual
-            }
+        let (inner, first) = self.conv1.forward(x.clone(), norm, Then::Relu);
+        let (residual, last) = match &self.shortcut {
+            None => (x, None),
+            Some(shortcut) => shortcut.forward(x, norm, Then::Nothing),
         };
-        let (x, seen) = self.conv1.forward(x, norm, Then::Relu);
-        moments.extend(seen);
-        let (x, seen) = self.conv2.forward(x, norm, Then::AddRelu(residual));
-        moments.extend(seen);
-        x
+        let (y, second) = self.conv2.forward(inner, norm, Then::AddRelu(residual));
+        moments.extend([first, second, last].into_iter().flatten());
+        y
     }
 }

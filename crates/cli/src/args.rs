@@ -1,0 +1,178 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+use rehearsal::config::Said;
+
+/// Train image classifiers that keep learning: replay from a small memory, chosen by balanced retrieval.
+#[derive(Parser)]
+#[command(name = "rehearsal", version, about, arg_required_else_help = true, max_term_width = 100)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Learn a stream of tasks and say how much was kept
+    Run(Box<Run>),
+    /// Measure speed
+    Bench(Bench),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  rehearsal run                                    PCR with balanced retrieval on the embedded images
+  rehearsal run --method er --retrieval random     experience replay, replaying at random
+  rehearsal run --retrieval balanced --ratio 7:3   seven conflicting, three aligned samples a step
+  rehearsal run --dataset cifar100 --data ~/data --tasks 20 --epochs 50 --memory 10000 --width 64
+  rehearsal run my.toml --seed 3                   settings from a file; flags override it
+  rehearsal run --resume runs/my-run               go on where a run was stopped
+
+An experiment file has the same names as the flags (tasks = 5, class-order = \"natural\", …), and these, which have no flag:
+backbone, temperature, denominator, reduction, views, score-norm, offer, checkpoint-minutes.";
+
+#[derive(clap::Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct Run {
+    /// An experiment file (TOML); flags override it
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Where to write [default: a new directory in runs/]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Go on with the run in DIR; only --threads, --data, --quiet and --json may stand beside it
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "out"])]
+    pub resume: Option<PathBuf>,
+    /// Say nothing but errors; the results are in the files
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Print the result as JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+#[derive(clap::Args)]
+pub struct Settings {
+    /// embedded, cifar10 or cifar100 [default: embedded]
+    #[arg(long, value_name = "NAME", help_heading = "Data")]
+    pub dataset: Option<String>,
+    /// Where the data set's files are
+    #[arg(long, value_name = "DIR", help_heading = "Data")]
+    pub data: Option<PathBuf>,
+    /// Into how many tasks the classes are cut [default: 5; cifar100: 20]
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    pub tasks: Option<usize>,
+    /// Use the data set's first N classes [default: all]
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    pub classes: Option<usize>,
+    /// natural or seeded [default: seeded]
+    #[arg(long, value_name = "ORDER", help_heading = "Data")]
+    pub class_order: Option<String>,
+    /// Use at most N training images per class [default: all]
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    pub train_per_class: Option<usize>,
+    /// Use at most N test images per class [default: all]
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    pub test_per_class: Option<usize>,
+    /// pcr, er or fine-tune [default: pcr]
+    #[arg(long, value_name = "NAME", help_heading = "Learning")]
+    pub method: Option<String>,
+    /// balanced, mir, imir or random [default: balanced]
+    #[arg(long, value_name = "NAME", help_heading = "Learning")]
+    pub retrieval: Option<String>,
+    /// With --retrieval balanced: conflicting to aligned samples [default: 5:5]
+    #[arg(long, value_name = "HIGH:LOW", help_heading = "Learning")]
+    pub ratio: Option<String>,
+    /// Passes over each task [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Learning")]
+    pub epochs: Option<usize>,
+    /// How many images the memory holds [default: 500]
+    #[arg(long, value_name = "N", help_heading = "Learning")]
+    pub memory: Option<usize>,
+    /// New images per step [default: 10]
+    #[arg(long, value_name = "N", help_heading = "Learning")]
+    pub batch: Option<usize>,
+    /// Replayed images per step [default: 10]
+    #[arg(long, value_name = "N", help_heading = "Learning")]
+    pub retrieved: Option<usize>,
+    /// Images that each draw of a scoring retrieval looks at [default: 50]
+    #[arg(long, value_name = "N", help_heading = "Learning")]
+    pub candidates: Option<usize>,
+    /// Learning rate [default: 0.1]
+    #[arg(long, value_name = "RATE", help_heading = "Learning")]
+    pub lr: Option<f64>,
+    /// Channels after the first convolution; 64 is ResNet-18, 20 its reduced form [default: 20]
+    #[arg(long, value_name = "N", help_heading = "Learning")]
+    pub width: Option<usize>,
+    /// Decides every random draw [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Learning")]
+    pub seed: Option<u64>,
+    /// Threads; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", help_heading = "Machine")]
+    pub threads: Option<usize>,
+    /// cpu [default: cpu]
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    pub device: Option<String>,
+}
+
+impl Settings {
+    /// As what the user said.
+    pub fn said(&self) -> Said {
+        Said {
+            dataset: self.dataset.clone(),
+            data: self.data.clone(),
+            method: self.method.clone(),
+            retrieval: self.retrieval.clone(),
+            ratio: self.ratio.clone(),
+            tasks: self.tasks,
+            classes: self.classes,
+            class_order: self.class_order.clone(),
+            train_per_class: self.train_per_class,
+            test_per_class: self.test_per_class,
+            epochs: self.epochs,
+            memory: self.memory,
+            batch: self.batch,
+            retrieved: self.retrieved,
+            candidates: self.candidates,
+            lr: self.lr,
+            width: self.width,
+            seed: self.seed,
+            threads: self.threads,
+            device: self.device.clone(),
+            ..Said::default()
+        }
+    }
+}
+
+#[derive(clap::Args)]
+pub struct Bench {
+    #[command(subcommand)]
+    pub what: Benchmark,
+}
+
+#[derive(Subcommand)]
+pub enum Benchmark {
+    /// One step of PCR with balanced retrieval, data ready in memory; prints one line of JSON with median milliseconds
+    #[command(after_help = "\
+score: candidates of both draws (50 + 50) before and after the virtual step, no gradient
+train: the PCR step on 40 anchors (10 new + 10 replayed, raw + augmented), forward, backward and update
+step:  virtual step (forward + backward on 20), score, select, train")]
+    Step {
+        /// Channels after the first convolution
+        #[arg(long, default_value_t = 20)]
+        width: usize,
+        /// Height and width of the images
+        #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u64).range(8..=1024))]
+        size: u64,
+        /// Threads
+        #[arg(long, default_value_t = 2)]
+        threads: usize,
+        /// Measurements, of which the median counts
+        #[arg(long, default_value_t = 15)]
+        repeats: usize,
+    },
+}

@@ -1,0 +1,122 @@
+//! `rehearsal bench`: the workload of one balanced step, as the PyTorch yardstick measures it.
+
+use std::{process::ExitCode, time::Instant};
+
+use anyhow::{Context, Result};
+use rehearsal::{
+    Device, Tensor, TensorData,
+    chance::{Chance, Decides},
+    gradients::Gradients,
+    learner::training_device,
+    losses::Denominator,
+    methods::{Method, Pcr, StepBatch},
+    network::{Architecture, BackboneKind, Network, Norm},
+    probe::{LookAhead, Probe},
+    retrieval::LossChange,
+    sample::{Class, ImageShape, Slot},
+    views::Anchors,
+};
+use serde_json::json;
+
+use crate::args::{Bench, Benchmark};
+
+const CLASSES: usize = 100;
+const LR: f64 = 0.1;
+
+/// Measures and prints a line of JSON.
+pub fn bench(args: &Bench) -> Result<ExitCode> {
+    let Benchmark::Step { width, size, threads, repeats } = args.what;
+    let pool = rehearsal::thread_pool(threads).context("threads cannot be started")?;
+    let line = pool.install(|| step(width, size as usize, repeats.max(1)));
+    let mut line = line;
+    line["threads"] = json!(threads);
+    println!("{line}");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn step(width: usize, size: usize, repeats: usize) -> serde_json::Value {
+    let mut workload = Workload::new(width, size);
+    let ahead = workload.look_ahead();
+    let score = median_milliseconds(repeats, || drop(workload.score(&ahead)));
+    let train = median_milliseconds(repeats, || workload.train());
+    let step = median_milliseconds(repeats, || {
+        let ahead = workload.look_ahead();
+        drop(workload.score(&ahead));
+        workload.train();
+    });
+    let engine = concat!("rehearsal ", env!("CARGO_PKG_VERSION"));
+    json!({ "engine": engine, "width": width, "size": size, "score": score, "train": train, "step": step })
+}
+
+/// Random images and labels, and a network of 100 classes.
+struct Workload {
+    network: Network,
+    method: Pcr,
+    batch: StepBatch,
+    draws: [Anchors; 2],
+}
+
+impl Workload {
+    fn new(width: usize, size: usize) -> Self {
+        let method = Pcr { temperature: 0.09, denominator: Denominator::Multiset };
+        let input = ImageShape { height: size, width: size, channels: 3 };
+        let architecture = Architecture { backbone: BackboneKind::ResNet18, width, head: method.head(), classes: CLASSES, input };
+        let plain = Device::flex();
+        let device = training_device(&plain);
+        let mut chance = Chance::new(0, Decides::Split, &[]);
+        let mut anchors = |count: usize, device: &Device| {
+            let values: Vec<f32> = (0..count * input.bytes()).map(|_| chance.unit() as f32).collect();
+            let images = Tensor::from_data(TensorData::new(values, [count, size, size, 3]), device);
+            Anchors { images, labels: (0..count).map(|_| Class(chance.below(CLASSES as u64) as u16)).collect() }
+        };
+        let batch = StepBatch { incoming: anchors(20, &device), retrieved: Some(anchors(20, &device)), seen: CLASSES };
+        let draws = [anchors(50, &plain), anchors(50, &plain)];
+        Self { network: Network::new(&architecture, 0, &device), method, batch, draws }
+    }
+
+    fn look_ahead(&self) -> LookAhead {
+        LookAhead::new(&self.network, &self.batch.incoming, CLASSES, LR)
+    }
+
+    fn score(&self, ahead: &LookAhead) -> Vec<Slot> {
+        let slots: Vec<Slot> = (0..50).map(Slot).collect();
+        let mut probe = Ready { ahead, draws: self.draws.iter() };
+        LossChange { high: 5, low: 5, candidates: 50 }.pick(&slots, &slots, &mut probe)
+    }
+
+    fn train(&mut self) {
+        if let Some(loss) = self.method.loss(&mut self.network, &self.batch) {
+            let gradients = Gradients::of(&loss, &self.network);
+            self.network = self.network.clone().descend(&gradients, LR);
+        }
+    }
+}
+
+/// Answers from draws that are tensors already.
+struct Ready<'a> {
+    ahead: &'a LookAhead,
+    draws: std::slice::Iter<'a, Anchors>,
+}
+
+impl Probe for Ready<'_> {
+    fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
+        let draw = self.draws.next().expect("a pick asks once for each side");
+        assert_eq!(draw.labels.len(), slots.len());
+        self.ahead.loss_change(&draw.images, &draw.labels, Norm::Batch)
+    }
+}
+
+fn median_milliseconds(repeats: usize, mut work: impl FnMut()) -> f64 {
+    for _ in 0..3 {
+        work();
+    }
+    let mut times: Vec<f64> = (0..repeats)
+        .map(|_| {
+            let start = Instant::now();
+            work();
+            start.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[repeats / 2]
+}

@@ -1,0 +1,98 @@
+//! `rehearsal run`.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context, Result};
+use rehearsal::{
+    config::{Refusal, Said},
+    experiment::{Experiment, Outcome},
+    run_directory::RunDirectory,
+};
+
+use crate::{
+    args::Run,
+    interrupt::Interrupt,
+    printer::{self, Progress},
+};
+
+/// Runs, or goes on with a run, and prints what came out.
+pub fn run(args: &Run) -> Result<ExitCode> {
+    let experiment = match &args.resume {
+        None => begin(args)?,
+        Some(directory) => {
+            if let Some(result) = RunDirectory::read_result(directory).unwrap_or(None) {
+                return already_finished(args, directory, &result);
+            }
+            go_on(args, directory)?
+        }
+    };
+    let directory = experiment.directory().map(Path::to_owned).unwrap_or_default();
+    let progress = if args.quiet { Progress::silent() } else { Progress::of(&experiment) };
+    let mut interrupt = Interrupt::catch(progress)?;
+    match experiment.run(&mut interrupt)? {
+        Outcome::Finished(record) => {
+            if args.json {
+                println!("{}", serde_json::to_string(&record)?);
+            } else if !args.quiet {
+                print!("{}", printer::summary(&record, &directory));
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Outcome::Stopped => {
+            let directory = directory.display();
+            eprintln!("stopped at a checkpoint; go on with: rehearsal run --resume {directory}");
+            Ok(ExitCode::from(130))
+        }
+    }
+}
+
+fn begin(args: &Run) -> Result<Experiment> {
+    let said = match &args.file {
+        None => Said::default(),
+        Some(path) => {
+            let file = path.display();
+            let text = std::fs::read_to_string(path).map_err(|error| Refusal(format!("{file} cannot be read: {error}")))?;
+            Said::parse(&text).map_err(|refusal| Refusal(format!("{file}, {refusal}")))?
+        }
+    };
+    let said = said.overridden_by(&args.settings.said());
+    let out = match &args.out {
+        Some(out) => out.clone(),
+        None => free_directory(&said.resolve()?.name()),
+    };
+    Ok(Experiment::new(&said, Some(&out))?)
+}
+
+/// `runs/NAME`, or `runs/NAME-2` and so on, whichever is free.
+fn free_directory(name: &str) -> PathBuf {
+    let numbered = |number: usize| match number {
+        1 => PathBuf::from("runs").join(name),
+        _ => PathBuf::from("runs").join(format!("{name}-{number}")),
+    };
+    (1..).map(numbered).find(|path| !path.exists()).unwrap_or_else(|| numbered(1))
+}
+
+fn go_on(args: &Run, directory: &Path) -> Result<Experiment> {
+    let said = args.settings.said();
+    let allowed = Said { threads: said.threads, data: said.data.clone(), ..Said::default() };
+    if said != allowed {
+        let why = "`--resume` goes on with the settings of the run: only --threads, --data, --quiet and --json may stand beside it";
+        return Err(Refusal(why.into()).into());
+    }
+    Ok(Experiment::resume(directory, |saved| *saved = saved.overridden_by(&allowed))?)
+}
+
+/// A finished run has nothing left to do: its result is shown again.
+fn already_finished(args: &Run, directory: &Path, result: &str) -> Result<ExitCode> {
+    let record = serde_json::from_str(result).with_context(|| format!("{} is damaged", directory.join("result.json").display()))?;
+    if args.json {
+        println!("{}", serde_json::to_string(&record)?);
+    } else if !args.quiet {
+        eprintln!("this run is finished:");
+        print!("{}", printer::summary(&record, directory));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,62 @@
+//! The table at the end of a run.
+
+use std::{fmt::Write, path::Path};
+
+use measure::AccuracyMatrix;
+use rehearsal::record::Record;
+
+use super::percent;
+
+/// A matrix of more tasks does not fit a narrow terminal: then each task gets a line of its own.
+const WIDEST_MATRIX: usize = 10;
+
+/// The accuracy matrix, the measures, the time, and where the files are.
+pub fn summary(record: &Record, directory: &Path) -> String {
+    let mut text = String::new();
+    let matrix = &record.matrix;
+    if matrix.tasks_seen() <= WIDEST_MATRIX { square(matrix, &mut text) } else { tall(matrix, &mut text) }
+    let measures = [
+        ("accuracy", record.accuracy, "mean over all tasks at the end"),
+        ("forgetting", record.forgetting, "from each task's best to its last"),
+        ("forgetting from first", record.forgetting_from_first, "from each task's first to its last"),
+        ("retention", record.retention, "share of each task's first accuracy kept"),
+        ("average incremental accuracy", record.average_incremental_accuracy, "mean over all stages"),
+        ("backward transfer", record.backward_transfer, "gain on earlier tasks"),
+    ];
+    line(&mut text, "");
+    for (name, value, meaning) in measures {
+        line(&mut text, &format!("{name:<29}{:>6} %  {meaning}", percent(value)));
+    }
+    let seconds = record.seconds.total;
+    line(&mut text, "");
+    line(&mut text, &format!("{} steps in {seconds:.1} s, {:.0} samples/s", record.steps, record.samples_per_second));
+    line(&mut text, &format!("files: {}", directory.display()));
+    text
+}
+
+/// Rows: after each task; columns: the tasks.
+fn square(matrix: &AccuracyMatrix, text: &mut String) {
+    line(text, "accuracy in %");
+    let header: String = (1..=matrix.tasks_seen()).map(|task| format!("{:>7}", format!("task {task}"))).collect();
+    line(text, &format!("{:<9}{header}", ""));
+    for (after, row) in matrix.rows().iter().enumerate() {
+        let cells: String = row.iter().map(|&accuracy| format!("{:>7}", percent(Some(accuracy)))).collect();
+        line(text, &format!("{:<9}{cells}", format!("after {}", after + 1)));
+    }
+}
+
+/// One line per task: when it was new, at its best, at the end.
+fn tall(matrix: &AccuracyMatrix, text: &mut String) {
+    line(text, "accuracy in %    first   best   last");
+    let tasks = matrix.tasks_seen();
+    for task in 0..tasks {
+        let at = |after: usize| matrix.get(after, task).unwrap_or(0.0);
+        let best = (task..tasks).map(at).fold(0.0, f64::max);
+        let cells: String = [at(task), best, at(tasks - 1)].map(|accuracy| format!("{:>7}", percent(Some(accuracy)))).concat();
+        line(text, &format!("{:<15}{cells}", format!("task {}", task + 1)));
+    }
+}
+
+fn line(text: &mut String, line: &str) {
+    writeln!(text, "{}", line.trim_end()).expect("a string takes all");
+}

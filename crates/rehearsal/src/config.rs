@@ -1,0 +1,381 @@
+//! What the user said → what will run. [`Said`] holds what a file or the command line gave, [`Config`] every value of the run; every
+//! refusal that needs no data happens in between.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::{
+    choice::choice,
+    datasets::Dataset,
+    losses::Denominator,
+    methods::{MethodKind, MethodOptions, Reduction},
+    network::{BackboneKind, Norm},
+    retrieval::{Ratio, RetrievalKind},
+    stream::{ClassOrder, Plan},
+    views::Views,
+};
+
+/// Where tensors live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// The processor.
+    Cpu,
+}
+choice!(DeviceKind, "device", Cpu = "cpu");
+
+/// When the samples of a step may enter the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// In every epoch: an image can occupy several slots.
+    EveryEpoch,
+    /// In the first epoch of its task only.
+    FirstEpoch,
+}
+choice!(Offer, "offer", EveryEpoch = "every-epoch", FirstEpoch = "first-epoch");
+
+/// What normalises scored samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScoreNorm {
+    /// The statistics of the draw.
+    Batch,
+    /// The running statistics.
+    Eval,
+}
+choice!(ScoreNorm, "score norm", Batch = "batch", Eval = "eval");
+
+impl From<ScoreNorm> for Norm {
+    fn from(norm: ScoreNorm) -> Self {
+        match norm {
+            ScoreNorm::Batch => Self::Batch,
+            ScoreNorm::Eval => Self::Eval,
+        }
+    }
+}
+
+/// What the user said, in a file or on the command line: everything is optional, names are not yet looked up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[allow(missing_docs, reason = "the fields are those of Config")]
+pub struct Said {
+    pub dataset: Option<String>,
+    pub data: Option<PathBuf>,
+    pub method: Option<String>,
+    pub retrieval: Option<String>,
+    pub ratio: Option<String>,
+    pub tasks: Option<usize>,
+    pub classes: Option<usize>,
+    pub class_order: Option<String>,
+    pub train_per_class: Option<usize>,
+    pub test_per_class: Option<usize>,
+    pub epochs: Option<usize>,
+    pub memory: Option<usize>,
+    pub batch: Option<usize>,
+    pub retrieved: Option<usize>,
+    pub candidates: Option<usize>,
+    pub lr: Option<f64>,
+    pub width: Option<usize>,
+    pub seed: Option<u64>,
+    pub threads: Option<usize>,
+    pub device: Option<String>,
+    pub backbone: Option<String>,
+    pub temperature: Option<f64>,
+    pub denominator: Option<String>,
+    pub reduction: Option<String>,
+    pub views: Option<String>,
+    pub score_norm: Option<String>,
+    pub offer: Option<String>,
+    pub checkpoint_minutes: Option<f64>,
+    /// Written into a run's own `config.toml`: which version made it.
+    pub version: Option<String>,
+    /// Written into a run's own `config.toml`: the data it was made with. Other data are refused.
+    pub data_sha256: Option<String>,
+}
+
+/// Everything a run depends on. Serialised, it is a valid experiment file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Config {
+    /// The data set.
+    pub dataset: Dataset,
+    /// Where its files are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<PathBuf>,
+    /// What a step minimises.
+    pub method: MethodKind,
+    /// Who is replayed; none for a method without memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retrieval: Option<RetrievalKind>,
+    /// How many from the high and low end of loss change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Ratio>,
+    /// Into how many tasks the classes are cut.
+    pub tasks: usize,
+    /// Use the first so many classes; all if not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<usize>,
+    /// In which order classes appear.
+    pub class_order: ClassOrder,
+    /// Use at most so many training images per class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train_per_class: Option<usize>,
+    /// Use at most so many test images per class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_per_class: Option<usize>,
+    /// Passes over each task.
+    pub epochs: usize,
+    /// How many samples the memory holds.
+    pub memory: usize,
+    /// New samples per step.
+    pub batch: usize,
+    /// Replayed samples per step.
+    pub retrieved: usize,
+    /// Slots that each draw of a scoring retrieval looks at.
+    pub candidates: usize,
+    /// The learning rate.
+    pub lr: f64,
+    /// Channels after the first convolution.
+    pub width: usize,
+    /// Decides every draw.
+    pub seed: u64,
+    /// Threads; results do not depend on it.
+    pub threads: usize,
+    /// Where tensors live.
+    pub device: DeviceKind,
+    /// The feature extractor.
+    pub backbone: BackboneKind,
+    /// PCR: τ.
+    pub temperature: f64,
+    /// PCR: over which proxies the denominator runs.
+    pub denominator: Denominator,
+    /// ER: how losses are joined.
+    pub reduction: Reduction,
+    /// The views that are trained on; the method's own if not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub views: Option<Views>,
+    /// What normalises scored samples.
+    pub score_norm: ScoreNorm,
+    /// When samples may enter the memory.
+    pub offer: Offer,
+    /// Minutes between checkpoints inside a task.
+    pub checkpoint_minutes: f64,
+}
+
+/// Why what was said cannot run. One sentence, for people.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("{0}")]
+pub struct Refusal(pub String);
+
+impl Said {
+    /// Reads an experiment file.
+    ///
+    /// # Errors
+    /// It is not TOML, or has a key that is not known.
+    pub fn parse(toml: &str) -> Result<Self, Refusal> {
+        toml::from_str(toml).map_err(|error| {
+            let line = 1 + error.span().map_or(0, |span| toml[..span.start].matches('\n').count());
+            Refusal(format!("line {line}: {}", error.message()))
+        })
+    }
+
+    /// What both say, where `other` says nothing else.
+    pub fn overridden_by(&self, other: &Self) -> Self {
+        let table = |said: &Self| toml::Table::try_from(said).expect("what was said is plain data");
+        let mut joined = table(self);
+        joined.extend(table(other));
+        joined.try_into().expect("both have the same fields")
+    }
+
+    /// Completes what was said with defaults and refuses what makes no sense.
+    ///
+    /// # Errors
+    /// A name is unknown, a number is out of range, or two things do not go together.
+    pub fn resolve(&self) -> Result<Config, Refusal> {
+        let dataset = choose(self.dataset.as_deref(), Dataset::Embedded)?;
+        let method = choose(self.method.as_deref(), MethodKind::Pcr)?;
+        let retrieved = self.retrieved.unwrap_or(10);
+        let retrieval = self.retrieval(method)?;
+        let config = Config {
+            dataset,
+            data: self.data.clone(),
+            method,
+            retrieval,
+            ratio: self.ratio(retrieval, retrieved)?,
+            tasks: self.tasks.unwrap_or(dataset.usual_tasks()),
+            classes: self.classes,
+            class_order: choose(self.class_order.as_deref(), ClassOrder::Seeded)?,
+            train_per_class: self.train_per_class,
+            test_per_class: self.test_per_class,
+            epochs: self.epochs.unwrap_or(1),
+            memory: if method.replays() { self.memory.unwrap_or(500) } else { 0 },
+            batch: self.batch.unwrap_or(10),
+            retrieved,
+            candidates: self.candidates.unwrap_or(50),
+            lr: self.lr.unwrap_or(0.1),
+            width: self.width.unwrap_or(20),
+            seed: self.seed.unwrap_or(0),
+            threads: self.threads.unwrap_or_else(available_threads),
+            device: choose(self.device.as_deref(), DeviceKind::Cpu)?,
+            backbone: choose(self.backbone.as_deref(), BackboneKind::ResNet18)?,
+            temperature: self.temperature.unwrap_or(0.09),
+            denominator: choose(self.denominator.as_deref(), Denominator::Multiset)?,
+            reduction: choose(self.reduction.as_deref(), Reduction::Mean)?,
+            views: self.views.as_deref().map(|name| choose(Some(name), Views::Both)).transpose()?,
+            score_norm: choose(self.score_norm.as_deref(), ScoreNorm::Batch)?,
+            offer: choose(self.offer.as_deref(), Offer::EveryEpoch)?,
+            checkpoint_minutes: self.checkpoint_minutes.unwrap_or(10.0),
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    fn retrieval(&self, method: MethodKind) -> Result<Option<RetrievalKind>, Refusal> {
+        if method.replays() {
+            return choose(self.retrieval.as_deref(), RetrievalKind::Balanced).map(Some);
+        }
+        match &self.retrieval {
+            None => Ok(None),
+            Some(name) => refuse(format!("{method} replays nothing: `--retrieval {name}` cannot be used with it")),
+        }
+    }
+
+    fn ratio(&self, retrieval: Option<RetrievalKind>, retrieved: usize) -> Result<Option<Ratio>, Refusal> {
+        let Some(text) = &self.ratio else {
+            return Ok(retrieval.map(|retrieval| retrieval.usual_ratio(retrieved)));
+        };
+        let ratio: Ratio = text.parse().map_err(Refusal)?;
+        match retrieval {
+            None => refuse("a method without memory retrieves nothing: `--ratio` cannot be used with it".into()),
+            Some(kind) if kind != RetrievalKind::Balanced && ratio != kind.usual_ratio(retrieved) => {
+                refuse(format!("retrieval {kind} has no ratio: use `--retrieval balanced --ratio {ratio}`"))
+            }
+            Some(_) if ratio.total() != retrieved => {
+                refuse(format!("the ratio {ratio} makes {}, but {retrieved} samples are retrieved per step: change `--ratio` or `--retrieved`", ratio.total()))
+            }
+            Some(_) => Ok(Some(ratio)),
+        }
+    }
+}
+
+impl Config {
+    fn check(&self) -> Result<(), Refusal> {
+        let positive = [
+            ("tasks", self.tasks),
+            ("epochs", self.epochs),
+            ("batch", self.batch),
+            ("width", self.width),
+            ("threads", self.threads),
+            ("candidates", self.candidates),
+        ];
+        if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
+            return refuse(format!("`--{name}` must be at least 1"));
+        }
+        for (name, value) in [("lr", self.lr), ("temperature", self.temperature)] {
+            if !(value.is_finite() && value > 0.0) {
+                return refuse(format!("`{name}` must be a positive number, not {value}"));
+            }
+        }
+        if !(self.checkpoint_minutes.is_finite() && self.checkpoint_minutes >= 0.0) {
+            return refuse(format!("`checkpoint-minutes` must not be negative, and is {}", self.checkpoint_minutes));
+        }
+        if self.method.replays() && self.memory == 0 {
+            return refuse(format!("{} replays from memory: `--memory` must be at least 1", self.method));
+        }
+        if self.method.replays() && self.retrieved == 0 {
+            return refuse(format!("{} replays from memory: `--retrieved` must be at least 1", self.method));
+        }
+        if let Some((high, low)) = self.ratio.map(|ratio| (ratio.high, ratio.low))
+            && self.retrieval != Some(RetrievalKind::Random)
+            && high.max(low) > self.candidates
+        {
+            return refuse(format!("{} of {} candidates cannot be picked: raise `--candidates`", high.max(low), self.candidates));
+        }
+        Ok(())
+    }
+
+    /// How the data set is cut.
+    pub fn plan(&self) -> Plan {
+        Plan {
+            tasks: self.tasks,
+            classes: self.classes,
+            class_order: self.class_order,
+            train_per_class: self.train_per_class,
+            test_per_class: self.test_per_class,
+            batch: self.batch,
+            seed: self.seed,
+        }
+    }
+
+    /// What the method is told.
+    pub fn method_options(&self) -> MethodOptions {
+        MethodOptions { temperature: self.temperature, denominator: self.denominator, reduction: self.reduction }
+    }
+
+    /// A short name for the run, such as `pcr-balanced-embedded-seed0`.
+    pub fn name(&self) -> String {
+        let retrieval = self.retrieval.map(|retrieval| format!("{retrieval}-")).unwrap_or_default();
+        format!("{}-{retrieval}{}-seed{}", self.method, self.dataset, self.seed)
+    }
+}
+
+fn choose<C: crate::choice::Choice>(name: Option<&str>, default: C) -> Result<C, Refusal> {
+    name.map_or(Ok(default), |name| C::from_name(name).map_err(|error| Refusal(error.to_string())))
+}
+
+fn refuse<T>(why: String) -> Result<T, Refusal> {
+    Err(Refusal(why))
+}
+
+fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(toml: &str) -> String {
+        Said::parse(toml).and_then(|said| said.resolve()).unwrap_err().0
+    }
+
+    #[test]
+    fn nothing_said_is_pcr_with_balanced_retrieval() {
+        let config = Said::default().resolve().unwrap();
+        assert_eq!((config.method, config.retrieval), (MethodKind::Pcr, Some(RetrievalKind::Balanced)));
+        assert_eq!((config.ratio, config.tasks), (Some(Ratio { high: 5, low: 5 }), 5));
+        assert_eq!(config.name(), "pcr-balanced-embedded-seed0");
+    }
+
+    #[test]
+    fn a_resolved_config_is_an_experiment_file_that_resolves_to_itself() {
+        for text in ["", "method = 'fine-tune'", "retrieval = 'mir'", "ratio = '7:3'\nclass-order = 'natural'\nviews = 'raw'"] {
+            let config = Said::parse(text).unwrap().resolve().unwrap();
+            let written = toml::to_string(&config).unwrap();
+            assert_eq!(Said::parse(&written).unwrap().resolve().unwrap(), config, "{written}");
+        }
+    }
+
+    #[test]
+    fn flags_override_a_file() {
+        let file = Said::parse("seed = 1\nwidth = 8").unwrap();
+        let joined = file.overridden_by(&Said { seed: Some(2), ..Said::default() });
+        assert_eq!((joined.seed, joined.width, joined.lr), (Some(2), Some(8), None));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_in_one_sentence() {
+        assert_eq!(refusal("method = 'prc'"), "there is no method `prc`: did you mean `pcr`? choose one of fine-tune, er, pcr");
+        assert!(refusal("dataset = 'cifar'").contains("did you mean `cifar10`"));
+        assert!(refusal("retrieval = 'ballanced'").contains("did you mean `balanced`"));
+        assert!(refusal("ratio = '7:4'").starts_with("the ratio 7:4 makes 11, but 10 samples are retrieved"));
+        assert!(refusal("ratio = '7'").contains("write high:low"));
+        assert!(refusal("retrieval = 'mir'\nratio = '5:5'").contains("retrieval mir has no ratio"));
+        assert!(refusal("method = 'fine-tune'\nretrieval = 'mir'").contains("replays nothing"));
+        assert_eq!(refusal("memory = 0"), "pcr replays from memory: `--memory` must be at least 1");
+        assert_eq!(refusal("batch = 0"), "`--batch` must be at least 1");
+        assert_eq!(refusal("lr = -1.0"), "`lr` must be a positive number, not -1");
+        assert!(refusal("ratio = '60:0'\nretrieved = 60").contains("60 of 50 candidates"));
+        assert!(refusal("seed = 1\nlerning-rate = 1").starts_with("line 2: unknown field `lerning-rate`"));
+    }
+}

@@ -1,0 +1,347 @@
+//! One run: stream × learner → record, with checkpoints on the way.
+
+use std::{
+    fmt::Write,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use burn::tensor::Device;
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::{
+    checkpoint::{Checkpoint, CheckpointError, Position, Progress},
+    clock::Clock,
+    config::{Config, DeviceKind, Offer, Refusal, Said},
+    datasets::DataError,
+    learner::{Learner, Parts, Settings, training_device},
+    memory::{Memory, Reservoir},
+    network::{Architecture, Network},
+    observer::{Observer, StepEvent},
+    record::{Record, peak_memory},
+    retrieval::{Random, Retrieval},
+    run_directory::{DirectoryError, RunDirectory},
+    sample::TaskId,
+    stream::{Epoch, Stream, StreamError},
+};
+
+/// A run, ready to begin or to go on.
+pub struct Experiment {
+    config: Config,
+    data_sha256: String,
+    stream: Arc<Stream>,
+    learner: Learner,
+    progress: Progress,
+    directory: Option<RunDirectory>,
+}
+
+/// Why a run cannot begin or go on.
+#[derive(Debug, Error)]
+pub enum ExperimentError {
+    /// The settings make no sense.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The data cannot be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The data cannot be cut as said.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+    /// The run's directory.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// The checkpoint cannot be used.
+    #[error("{path}: {error}")]
+    Checkpoint {
+        /// The run's directory.
+        path: PathBuf,
+        /// Why.
+        error: CheckpointError,
+    },
+    /// The loss is no number.
+    #[error("the loss is {loss} at step {step} (task {task}, epoch {epoch}): try a smaller `--lr`; the last checkpoint is kept")]
+    Diverged {
+        /// NaN or infinite.
+        loss: f32,
+        /// Of the whole run, from 1.
+        step: u64,
+        /// From 1.
+        task: usize,
+        /// From 1.
+        epoch: usize,
+    },
+    /// No threads to be had.
+    #[error("threads cannot be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+impl ExperimentError {
+    /// What was asked makes no sense, as against something that went wrong on the way.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::Refused(_) | Self::Stream(_) | Self::Directory(_) | Self::Data(_) => true,
+            Self::Checkpoint { .. } | Self::Diverged { .. } | Self::Threads(_) => false,
+        }
+    }
+}
+
+/// How a run ended.
+pub enum Outcome {
+    /// With a result.
+    Finished(Box<Record>),
+    /// The observer stopped it; the checkpoint is where it stopped.
+    Stopped,
+}
+
+/// A line of `steps.jsonl`.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Line<'a> {
+    Step {
+        #[serde(flatten)]
+        event: StepEvent,
+        retrieved: usize,
+        memory: usize,
+    },
+    Task { after_task: usize, accuracy: &'a [f64], seconds: f64 },
+}
+
+impl Experiment {
+    /// A new run of what was said; with `out`, it writes a directory there. Everything that can be refused is refused here.
+    ///
+    /// # Errors
+    /// See [`ExperimentError`].
+    pub fn new(said: &Said, out: Option<&Path>) -> Result<Self, ExperimentError> {
+        let mut experiment = Self::open(said)?;
+        if let Some(path) = out {
+            experiment.directory = Some(RunDirectory::create(path, &experiment.config_toml())?);
+        }
+        Ok(experiment)
+    }
+
+    /// A run in `directory`, where its last checkpoint left it. `adjust` may change what does not change results: threads, the place of data.
+    ///
+    /// # Errors
+    /// See [`ExperimentError`].
+    pub fn resume(directory: &Path, adjust: impl FnOnce(&mut Said)) -> Result<Self, ExperimentError> {
+        let mut said = Said::parse(&RunDirectory::read_config(directory)?)?;
+        adjust(&mut said);
+        let mut experiment = Self::open(&said)?;
+        if let Some(bytes) = RunDirectory::read_checkpoint(directory)? {
+            let restored = Checkpoint::from_bytes(&bytes, experiment.stream.shape()).and_then(|saved| experiment.restore(saved));
+            restored.map_err(|error| ExperimentError::Checkpoint { path: directory.into(), error })?;
+        }
+        experiment.directory = Some(RunDirectory::reopen(directory, experiment.progress.steps_length)?);
+        Ok(experiment)
+    }
+
+    fn open(said: &Said) -> Result<Self, ExperimentError> {
+        let config = said.resolve()?;
+        let source = config.dataset.open(config.data.as_deref())?;
+        let data_sha256 = source.sha256().to_owned();
+        if said.data_sha256.as_ref().is_some_and(|expected| *expected != data_sha256) {
+            let why = format!("these are not the data of the run: their SHA-256 is {data_sha256}, expected {}", said.data_sha256.as_deref().unwrap_or(""));
+            return Err(Refusal(why).into());
+        }
+        let stream = Arc::new(Stream::new(source, &config.plan())?);
+        let learner = learner(&config, &stream);
+        Ok(Self { config, data_sha256, stream, learner, progress: Progress::default(), directory: None })
+    }
+
+    fn restore(&mut self, saved: Checkpoint) -> Result<(), CheckpointError> {
+        let mut network = self.learner.network().clone();
+        network.load(&saved.network)?;
+        self.learner.restore(network, saved.memory, saved.progress.steps);
+        self.progress = saved.progress;
+        Ok(())
+    }
+
+    /// Everything that will run.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Where it writes, if it does.
+    pub fn directory(&self) -> Option<&Path> {
+        self.directory.as_ref().map(RunDirectory::path)
+    }
+
+    /// Steps of the whole run.
+    pub fn total_steps(&self) -> u64 {
+        let batches: usize = self.stream.tasks().map(|task| self.stream.batches(task)).sum();
+        (batches * self.config.epochs) as u64
+    }
+
+    /// What has been done so far.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Runs to the end, on as many threads as the settings say.
+    ///
+    /// # Errors
+    /// See [`ExperimentError`].
+    pub fn run(self, observer: &mut (dyn Observer + Send)) -> Result<Outcome, ExperimentError> {
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(self.config.threads).build()?;
+        threads.install(|| self.run_here(observer))
+    }
+
+    fn run_here(mut self, observer: &mut (dyn Observer + Send)) -> Result<Outcome, ExperimentError> {
+        let mut correct = Vec::new();
+        for task in self.stream.tasks().skip(self.progress.position.task) {
+            if self.learn(task, observer)?.is_break() {
+                self.save()?;
+                return Ok(Outcome::Stopped);
+            }
+            correct = self.test(task)?;
+            observer.task(task.index(), self.progress.matrix.rows().last().map_or(&[], Vec::as_slice));
+            self.progress.position = Position { task: task.index() + 1, ..Position::default() };
+            self.save()?;
+        }
+        if correct.is_empty() {
+            // Resumed behind the last task: only the predictions are missing.
+            correct = self.stream.tasks().last().map_or(Ok(Vec::new()), |task| self.predictions(task))?;
+        }
+        self.finish(&correct)
+    }
+
+    /// Learns what is left of a task.
+    fn learn(&mut self, task: TaskId, observer: &mut (dyn Observer + Send)) -> Result<ControlFlow<()>, ExperimentError> {
+        let stream = Arc::clone(&self.stream);
+        let every = Duration::from_secs_f64(self.config.checkpoint_minutes * 60.0);
+        let mut saved = Instant::now();
+        for epoch in self.progress.position.epoch..self.config.epochs {
+            let order = stream.epoch(task, epoch);
+            for number in self.progress.position.batch..stream.batches(task) {
+                let event = self.learn_batch(&order, task, epoch, number)?;
+                if observer.step(&event).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                if saved.elapsed() >= every {
+                    self.save()?;
+                    saved = Instant::now();
+                }
+            }
+            self.progress.position = Position { task: task.index(), epoch: epoch + 1, batch: 0 };
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn learn_batch(&mut self, order: &Epoch, task: TaskId, epoch: usize, number: usize) -> Result<StepEvent, ExperimentError> {
+        let mut clock = Clock::start();
+        let incoming = order.batch(number)?;
+        self.progress.phases.data += clock.lap();
+        let offered = self.config.offer == Offer::EveryEpoch || epoch == 0;
+        let report = self.learner.step(&incoming, self.stream.seen(task), offered);
+        self.progress.phases += report.seconds;
+        self.progress.steps += 1;
+        self.progress.position.batch = number + 1;
+        let event = StepEvent { task: task.index(), epoch, step: self.progress.steps, loss: report.loss };
+        if let Some(loss) = event.loss.filter(|loss| !loss.is_finite()) {
+            return Err(ExperimentError::Diverged { loss, step: event.step, task: event.task + 1, epoch: epoch + 1 });
+        }
+        if let Some(directory) = &mut self.directory {
+            directory.log(&Line::Step { event, retrieved: report.retrieved, memory: self.learner.memory().len() })?;
+        }
+        self.count_seconds(task, clock.since_start());
+        Ok(event)
+    }
+
+    /// Tests on all tasks so far, adds a row to the matrix and says which test images were right.
+    fn test(&mut self, after: TaskId) -> Result<Vec<u8>, ExperimentError> {
+        let clock = Clock::start();
+        let mut correct = Vec::new();
+        let mut row = Vec::new();
+        for task in self.stream.tasks().take(after.index() + 1) {
+            let right = self.task_predictions(task, self.stream.seen(after))?;
+            row.push(right.iter().map(|&right| f64::from(right)).sum::<f64>() / right.len() as f64);
+            correct.extend(right);
+        }
+        let seconds = clock.since_start();
+        self.progress.phases.evaluation += seconds;
+        self.count_seconds(after, seconds);
+        if let Some(directory) = &mut self.directory {
+            let seconds = self.progress.task_seconds[after.index()];
+            directory.log(&Line::Task { after_task: after.index(), accuracy: &row, seconds })?;
+        }
+        self.progress.matrix.push_row(row).expect("one fraction for each task so far");
+        Ok(correct)
+    }
+
+    /// For each test image of all tasks up to `after`, 1 if the prediction is right.
+    fn predictions(&self, after: TaskId) -> Result<Vec<u8>, ExperimentError> {
+        let parts = self.stream.tasks().take(after.index() + 1).map(|task| self.task_predictions(task, self.stream.seen(after)));
+        parts.collect::<Result<Vec<_>, _>>().map(|parts| parts.concat())
+    }
+
+    fn task_predictions(&self, task: TaskId, seen: usize) -> Result<Vec<u8>, ExperimentError> {
+        let samples = self.stream.test(task)?;
+        let predicted = self.learner.predict(&samples, seen);
+        Ok(samples.iter().zip(predicted).map(|(sample, class)| u8::from(sample.label == class)).collect())
+    }
+
+    fn count_seconds(&mut self, task: TaskId, seconds: f64) {
+        self.progress.task_seconds.resize(task.index() + 1, 0.0);
+        self.progress.task_seconds[task.index()] += seconds;
+    }
+
+    /// Writes a checkpoint.
+    fn save(&mut self) -> Result<(), ExperimentError> {
+        self.progress.peak_memory_bytes = self.progress.peak_memory_bytes.max(peak_memory());
+        let Some(directory) = &mut self.directory else { return Ok(()) };
+        self.progress.steps_length = directory.sync_log()?;
+        let (network, memory) = (self.learner.network().state(), self.learner.memory().clone());
+        let checkpoint = Checkpoint { network, memory, progress: self.progress.clone() };
+        Ok(directory.write_checkpoint(&checkpoint.to_bytes())?)
+    }
+
+    fn finish(mut self, correct: &[u8]) -> Result<Outcome, ExperimentError> {
+        let class_names = self.stream.class_names().to_vec();
+        let record = Record::new(self.config, self.data_sha256, class_names, self.progress, correct.len());
+        if let Some(directory) = &mut self.directory {
+            let json = serde_json::to_string_pretty(&record).expect("a record is plain data");
+            directory.finish(correct, &(json + "\n"))?;
+        }
+        Ok(Outcome::Finished(Box::new(record)))
+    }
+
+    /// The text of `config.toml`: every setting, and what it ran with.
+    fn config_toml(&self) -> String {
+        let mut text = toml::to_string(&self.config).expect("settings are plain data");
+        let version = env!("CARGO_PKG_VERSION");
+        write!(text, "version = \"{version}\"\ndata-sha256 = \"{}\"\n", self.data_sha256).expect("a string takes all");
+        text
+    }
+}
+
+/// A fresh learner as the settings say.
+fn learner(config: &Config, stream: &Stream) -> Learner {
+    let method = config.method.build(&config.method_options());
+    let device = match config.device {
+        DeviceKind::Cpu => Device::flex(),
+    };
+    let architecture = Architecture {
+        backbone: config.backbone,
+        width: config.width,
+        head: method.head(),
+        classes: stream.class_names().len(),
+        input: stream.shape(),
+    };
+    let retrieval: Box<dyn Retrieval> = match config.retrieval.zip(config.ratio) {
+        Some((kind, ratio)) => kind.build(ratio, config.candidates),
+        None => Box::new(Random { count: 0 }),
+    };
+    let settings = Settings {
+        lr: config.lr,
+        views: config.views.unwrap_or(method.views()),
+        score_norm: config.score_norm.into(),
+        shape: stream.shape(),
+        seed: config.seed,
+    };
+    let network = Network::new(&architecture, config.seed, &training_device(&device));
+    let parts = Parts { network, method, retrieval, policy: Box::new(Reservoir), memory: Memory::new(config.memory) };
+    Learner::new(parts, settings)
+}

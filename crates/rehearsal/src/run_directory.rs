@@ -1,0 +1,225 @@
+//! The directory of a run: `config.toml`, `steps.jsonl`, `checkpoint/`, and, once it is finished, `predictions.bin` and `result.json`.
+//!
+//! Files appear whole or not at all: written beside their place, synced, renamed. `steps.jsonl` grows; a checkpoint remembers its length,
+//! and a resumed run cuts off what came after.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+};
+
+use serde::Serialize;
+use thiserror::Error;
+
+const CONFIG: &str = "config.toml";
+const STEPS: &str = "steps.jsonl";
+const CHECKPOINT: &str = "checkpoint/latest.safetensors";
+const PREDICTIONS: &str = "predictions.bin";
+const RESULT: &str = "result.json";
+
+/// A run's own directory.
+#[derive(Debug)]
+pub struct RunDirectory {
+    path: PathBuf,
+    steps: io::BufWriter<File>,
+}
+
+/// What can go wrong with a run's directory.
+#[derive(Debug, Error)]
+pub enum DirectoryError {
+    /// It holds another run.
+    #[error("{0} already holds a run: choose another `--out`, or continue it with `--resume {0}`")]
+    Taken(PathBuf),
+    /// It holds no run.
+    #[error("{0} holds no run to resume: it has no {CONFIG}")]
+    NoRun(PathBuf),
+    /// It cannot be written.
+    #[error("{path} cannot be written: {error}")]
+    Unwritable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// It cannot be read.
+    #[error("{path} cannot be read: {error}")]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+impl RunDirectory {
+    /// A directory for a new run.
+    ///
+    /// # Errors
+    /// It holds a run already, or cannot be written.
+    pub fn create(path: &Path, config: &str) -> Result<Self, DirectoryError> {
+        if path.join(CONFIG).exists() {
+            return Err(DirectoryError::Taken(path.into()));
+        }
+        let checkpoints = path.join("checkpoint");
+        fs::create_dir_all(&checkpoints).map_err(|error| DirectoryError::Unwritable { path: path.into(), error })?;
+        let steps = open_steps(path, 0)?;
+        write_whole(&path.join(CONFIG), config.as_bytes())?;
+        Ok(Self { path: path.into(), steps })
+    }
+
+    /// The directory of a run to go on with, whose `steps.jsonl` counts up to `steps_length` bytes.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn reopen(path: &Path, steps_length: u64) -> Result<Self, DirectoryError> {
+        Ok(Self { path: path.into(), steps: open_steps(path, steps_length)? })
+    }
+
+    /// The text of `config.toml` in a directory.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn read_config(path: &Path) -> Result<String, DirectoryError> {
+        let file = path.join(CONFIG);
+        fs::read_to_string(&file).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => DirectoryError::NoRun(path.into()),
+            _ => DirectoryError::Unreadable { path: file, error },
+        })
+    }
+
+    /// The bytes of the last checkpoint in a directory; none before the first.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read_checkpoint(path: &Path) -> Result<Option<Vec<u8>>, DirectoryError> {
+        let file = path.join(CHECKPOINT);
+        match fs::read(&file) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(DirectoryError::Unreadable { path: file, error }),
+        }
+    }
+
+    /// The text of `result.json` in a directory; none while the run is not finished.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read_result(path: &Path) -> Result<Option<String>, DirectoryError> {
+        let file = path.join(RESULT);
+        match fs::read_to_string(&file) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(DirectoryError::Unreadable { path: file, error }),
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds a line to `steps.jsonl`.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn log(&mut self, line: &impl Serialize) -> Result<(), DirectoryError> {
+        let written = serde_json::to_writer(&mut self.steps, line).map_err(io::Error::from).and_then(|()| self.steps.write_all(b"\n"));
+        written.map_err(|error| DirectoryError::Unwritable { path: self.path.join(STEPS), error })
+    }
+
+    /// Syncs `steps.jsonl` and says how long it is.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn sync_log(&mut self) -> Result<u64, DirectoryError> {
+        let mut sync = || {
+            self.steps.flush()?;
+            self.steps.get_ref().sync_data()?;
+            self.steps.stream_position()
+        };
+        sync().map_err(|error| DirectoryError::Unwritable { path: self.path.join(STEPS), error })
+    }
+
+    /// Replaces the checkpoint.
+    ///
+    /// # Errors
+    /// It cannot be written; the last one is still there.
+    pub fn write_checkpoint(&self, bytes: &[u8]) -> Result<(), DirectoryError> {
+        write_whole(&self.path.join(CHECKPOINT), bytes)
+    }
+
+    /// Writes what only a finished run has: first the predictions, then the result.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn finish(&mut self, correct: &[u8], result: &str) -> Result<(), DirectoryError> {
+        self.sync_log()?;
+        write_whole(&self.path.join(PREDICTIONS), correct)?;
+        write_whole(&self.path.join(RESULT), result.as_bytes())
+    }
+}
+
+/// `steps.jsonl`, cut to `length` bytes and positioned behind them.
+fn open_steps(directory: &Path, length: u64) -> Result<io::BufWriter<File>, DirectoryError> {
+    let path = directory.join(STEPS);
+    let open = || {
+        let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        file.set_len(length)?;
+        file.seek(SeekFrom::Start(length))?;
+        Ok(io::BufWriter::new(file))
+    };
+    open().map_err(|error| DirectoryError::Unwritable { path: path.clone(), error })
+}
+
+/// Writes a file beside its place, syncs it, and renames it.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DirectoryError> {
+    let beside = path.with_added_extension("partial");
+    let write = || {
+        let mut file = File::create(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)?;
+        // The rename itself lasts only once the directory is synced, which not every platform can.
+        path.parent().and_then(|parent| File::open(parent).ok()).map_or(Ok(()), |parent| parent.sync_all().or(Ok(())))
+    };
+    write().map_err(|error| DirectoryError::Unwritable { path: path.into(), error })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_holds_one_run() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("a/b");
+        RunDirectory::create(&path, "seed = 1\n").unwrap();
+        assert_eq!(RunDirectory::read_config(&path).unwrap(), "seed = 1\n");
+        assert!(RunDirectory::create(&path, "").unwrap_err().to_string().contains("already holds a run"));
+        assert!(RunDirectory::read_config(parent.path()).unwrap_err().to_string().contains("holds no run"));
+    }
+
+    #[test]
+    fn the_log_is_cut_where_the_checkpoint_was() {
+        let path = tempfile::tempdir().unwrap();
+        let mut directory = RunDirectory::create(path.path(), "").unwrap();
+        directory.log(&1).unwrap();
+        let length = directory.sync_log().unwrap();
+        directory.log(&2).unwrap();
+        drop(directory);
+        let mut directory = RunDirectory::reopen(path.path(), length).unwrap();
+        directory.log(&3).unwrap();
+        directory.sync_log().unwrap();
+        assert_eq!(fs::read_to_string(path.path().join(STEPS)).unwrap(), "1\n3\n");
+    }
+
+    #[test]
+    fn an_unwritable_place_is_named() {
+        let parent = tempfile::tempdir().unwrap();
+        let file = parent.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = RunDirectory::create(&file.join("run"), "").unwrap_err().to_string();
+        assert!(error.contains("file/run cannot be written"), "{error}");
+    }
+}
