@@ -11,7 +11,7 @@ use crate::{
     datasets::Dataset,
     losses::Denominator,
     methods::{MethodKind, MethodOptions, Reduction},
-    network::{BackboneKind, Norm},
+    network::{BackboneKind, Kernels, Norm},
     retrieval::{Ratio, RetrievalKind},
     stream::{ClassOrder, Plan},
     views::Views,
@@ -80,6 +80,7 @@ pub struct Said {
     pub threads: Option<usize>,
     pub device: Option<String>,
     pub backbone: Option<String>,
+    pub kernels: Option<String>,
     pub temperature: Option<f64>,
     pub denominator: Option<String>,
     pub reduction: Option<String>,
@@ -145,6 +146,8 @@ pub struct Config {
     pub device: DeviceKind,
     /// The feature extractor.
     pub backbone: BackboneKind,
+    /// What computes the convolutions on the processor.
+    pub kernels: Kernels,
     /// PCR: τ.
     pub temperature: f64,
     /// PCR: over which proxies the denominator runs.
@@ -218,6 +221,7 @@ impl Said {
             threads: self.threads.unwrap_or_else(available_threads),
             device: choose(self.device.as_deref(), DeviceKind::Cpu)?,
             backbone: choose(self.backbone.as_deref(), BackboneKind::ResNet18)?,
+            kernels: choose(self.kernels.as_deref(), Kernels::Winograd)?,
             temperature: self.temperature.unwrap_or(0.09),
             denominator: choose(self.denominator.as_deref(), Denominator::Multiset)?,
             reduction: choose(self.reduction.as_deref(), Reduction::Mean)?,

@@ -329,6 +329,7 @@ fn learner(config: &Config, stream: &Stream) -> Learner {
         head: method.head(),
         classes: stream.class_names().len(),
         input: stream.shape(),
+        kernels: config.kernels,
     };
     let retrieval: Box<dyn Retrieval> = match config.retrieval.zip(config.ratio) {
         Some((kind, ratio)) => kind.build(ratio, config.candidates),

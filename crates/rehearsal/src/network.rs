@@ -6,6 +6,7 @@
 
 mod backbone;
 mod conv_norm;
+mod fused;
 mod head;
 mod resnet;
 mod state;
@@ -16,7 +17,7 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-pub use backbone::{Backbone, BackboneKind};
+pub use backbone::{Backbone, BackboneKind, Kernels};
 pub use conv_norm::{ConvNorm, Moments, Norm};
 #[cfg(test)]
 pub(crate) use head::cosines;
@@ -41,6 +42,8 @@ pub struct Architecture {
     pub classes: usize,
     /// What goes in.
     pub input: ImageShape,
+    /// What computes the convolutions on the processor.
+    pub kernels: Kernels,
 }
 
 /// A classifier over all classes of a stream.
@@ -54,7 +57,7 @@ impl Network {
     /// A fresh network, its weights drawn from `seed` (Xavier uniform). On an autodiff device it can be trained.
     pub fn new(architecture: &Architecture, seed: u64, device: &Device) -> Self {
         let mut chance = Chance::new(seed, Decides::Initialisation, &[]);
-        let backbone = Backbone::new(architecture.backbone, architecture.input, architecture.width, &mut chance, device);
+        let backbone = Backbone::new(architecture, &mut chance, device);
         let head = Head::new(architecture.head, backbone.feature_size(), architecture.classes, &mut chance, device);
         Self { backbone, head }
     }
@@ -115,6 +118,7 @@ impl Network {
         for (name, layer) in names.iter().zip(self.backbone.layers_mut()) {
             layer.load(name, state)?;
         }
+        self.backbone.parameters_changed();
         self.head.load(state)
     }
 
@@ -152,7 +156,7 @@ mod tests {
 
     fn architecture(width: usize, head: HeadKind) -> Architecture {
         let input = ImageShape { height: 32, width: 32, channels: 3 };
-        Architecture { backbone: BackboneKind::ResNet18, width, head, classes: 100, input }
+        Architecture { backbone: BackboneKind::ResNet18, width, head, classes: 100, input, kernels: Kernels::Winograd }
     }
 
     fn parameters(width: usize, head: HeadKind) -> usize {

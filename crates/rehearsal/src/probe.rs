@@ -93,14 +93,14 @@ mod tests {
     use super::*;
     use crate::{
         learner::training_device,
-        network::{Architecture, Array, BackboneKind, HeadKind},
+        network::{Architecture, Array, BackboneKind, HeadKind, Kernels},
         sample::ImageShape,
     };
 
     /// The linear softmax model of V2: two pixels, three classes.
     fn v2_network() -> Network {
         let input = ImageShape { height: 1, width: 2, channels: 1 };
-        let architecture = Architecture { backbone: BackboneKind::Pixels, width: 0, head: HeadKind::Linear, classes: 3, input };
+        let architecture = Architecture { backbone: BackboneKind::Pixels, width: 0, head: HeadKind::Linear, classes: 3, input, kernels: Kernels::Winograd };
         let mut network = Network::new(&architecture, 0, &training_device(&Device::flex()));
         let mut state = network.state();
         let array = |shape: &[usize], values: &[f32]| Array { shape: shape.to_vec(), values: values.to_vec() };
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn v2_norm_modes_of_scoring() {
         let input = ImageShape { height: 8, width: 8, channels: 1 };
-        let architecture = Architecture { backbone: BackboneKind::Tiny, width: 4, head: HeadKind::Linear, classes: 3, input };
+        let architecture = Architecture { backbone: BackboneKind::Tiny, width: 4, head: HeadKind::Linear, classes: 3, input, kernels: Kernels::Winograd };
         let network = Network::new(&architecture, 0, &training_device(&Device::flex()));
         let image = |seed: usize| (0..64).map(|i| ((i * (seed + 3) * 37) % 101) as f32 / 100.0).collect::<Vec<_>>();
         let images = |seeds: &[usize], device: &Device| -> Tensor<4> {

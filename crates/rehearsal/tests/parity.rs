@@ -12,7 +12,7 @@ use rehearsal::{
     learner::training_device,
     losses::{Denominator, cross_entropy, proxy_contrastive},
     methods::{Er, Method, Pcr, Reduction, StepBatch},
-    network::{Architecture, BackboneKind, HeadKind, Network, Norm},
+    network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
     probe::{LookAhead, Probe},
     retrieval::LossChange,
     sample::{Class, ImageShape, Slot},
@@ -23,7 +23,7 @@ const TEMPERATURE: f64 = 0.09;
 
 fn network(golden: &Golden, prefix: &str, width: usize, classes: usize, head: HeadKind) -> Network {
     let input = ImageShape { height: 32, width: 32, channels: 3 };
-    let architecture = Architecture { backbone: BackboneKind::ResNet18, width, head, classes, input };
+    let architecture = Architecture { backbone: BackboneKind::ResNet18, width, head, classes, input, kernels: Kernels::Winograd };
     let mut network = Network::new(&architecture, 0, &training_device(&Device::flex()));
     network.load(&golden.state(prefix)).unwrap();
     network

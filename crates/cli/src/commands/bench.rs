@@ -10,7 +10,7 @@ use rehearsal::{
     learner::training_device,
     losses::Denominator,
     methods::{Method, Pcr, StepBatch},
-    network::{Architecture, BackboneKind, Network, Norm},
+    network::{Architecture, BackboneKind, Kernels, Network, Norm},
     probe::{LookAhead, Probe},
     retrieval::LossChange,
     sample::{Class, ImageShape, Slot},
@@ -60,7 +60,7 @@ impl Workload {
     fn new(width: usize, size: usize) -> Self {
         let method = Pcr { temperature: 0.09, denominator: Denominator::Multiset };
         let input = ImageShape { height: size, width: size, channels: 3 };
-        let architecture = Architecture { backbone: BackboneKind::ResNet18, width, head: method.head(), classes: CLASSES, input };
+        let architecture = Architecture { backbone: BackboneKind::ResNet18, width, head: method.head(), classes: CLASSES, input, kernels: Kernels::Winograd };
         let plain = Device::flex();
         let device = training_device(&plain);
         let mut chance = Chance::new(0, Decides::Split, &[]);

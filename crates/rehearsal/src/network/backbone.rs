@@ -5,12 +5,15 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
+use kernels::Algorithm;
+
 use super::{
+    Architecture,
     conv_norm::{ConvNorm, Moments, Norm},
     resnet::ResNet18,
     tiny::Tiny,
 };
-use crate::{chance::Chance, choice::choice, sample::ImageShape};
+use crate::{chance::Chance, choice::choice};
 
 /// The backbones a user can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +27,29 @@ pub enum BackboneKind {
 }
 choice!(BackboneKind, "backbone", ResNet18 = "resnet18", Tiny = "tiny", Pixels = "pixels");
 
+/// What computes a convolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernels {
+    /// Our fused kernels, with Winograd's algorithm where it is faster.
+    Winograd,
+    /// Our fused kernels, multiplying directly.
+    Direct,
+    /// Burn's operations.
+    Composed,
+}
+choice!(Kernels, "kind of kernels", Winograd = "winograd", Direct = "direct", Composed = "composed");
+
+impl Kernels {
+    /// The fused kernels' algorithm, where they are used.
+    pub(super) fn algorithm(self) -> Option<Algorithm> {
+        match self {
+            Self::Winograd => Some(Algorithm::Fastest),
+            Self::Direct => Some(Algorithm::Direct),
+            Self::Composed => None,
+        }
+    }
+}
+
 /// A feature extractor: layers, then global average pooling; or none.
 #[derive(Module, Debug)]
 pub enum Backbone {
@@ -36,27 +62,27 @@ pub enum Backbone {
 }
 
 impl Backbone {
-    pub(super) fn new(kind: BackboneKind, input: ImageShape, width: usize, chance: &mut Chance, device: &Device) -> Self {
-        match kind {
-            BackboneKind::ResNet18 => Self::ResNet18(ResNet18::new(input.channels, width, chance, device)),
-            BackboneKind::Tiny => Self::Tiny(Tiny::new(input.channels, width, chance, device)),
-            BackboneKind::Pixels => Self::Pixels(input.bytes()),
+    pub(super) fn new(architecture: &Architecture, chance: &mut Chance, device: &Device) -> Self {
+        match architecture.backbone {
+            BackboneKind::ResNet18 => Self::ResNet18(ResNet18::new(architecture, chance, device)),
+            BackboneKind::Tiny => Self::Tiny(Tiny::new(architecture.input.channels, architecture.width, chance, device)),
+            BackboneKind::Pixels => Self::Pixels(architecture.input.bytes()),
         }
     }
 
     /// Images `[n, h, w, c]` to features `[n, d]`, with each layer's moments in batch mode.
     pub(super) fn forward(&self, images: Tensor<4>, norm: Norm) -> (Tensor<2>, Vec<Moments>) {
-        let mut moments = Vec::new();
-        let last = match self {
-            Self::ResNet18(resnet) => resnet.forward(images, norm, &mut moments),
-            Self::Tiny(tiny) => tiny.forward(images, norm, &mut moments),
+        match self {
+            Self::ResNet18(resnet) => resnet.forward(images, norm),
+            Self::Tiny(tiny) => {
+                let mut moments = Vec::new();
+                (pool(tiny.forward(images, norm, &mut moments)), moments)
+            }
             Self::Pixels(size) => {
                 let count = images.dims()[0];
-                return (images.reshape([count, *size]), moments);
+                (images.reshape([count, *size]), Vec::new())
             }
-        };
-        let [n, h, w, c] = last.dims();
-        (last.reshape([n, h * w, c]).mean_dim(1).reshape([n, c]), moments)
+        }
     }
 
     /// Moves the running statistics of every layer towards a batch's.
@@ -73,6 +99,13 @@ impl Backbone {
         match self {
             Self::Pixels(size) => *size,
             layered => layered.layers().last().map_or(0, |(_, layer)| layer.channels()),
+        }
+    }
+
+    /// To be called when parameters were changed through [`Backbone::layers_mut`].
+    pub(super) fn parameters_changed(&mut self) {
+        if let Self::ResNet18(resnet) = self {
+            resnet.parameters_changed();
         }
     }
 
@@ -93,4 +126,10 @@ impl Backbone {
             Self::Pixels(_) => Vec::new(),
         }
     }
+}
+
+/// Global average pooling: `[n, h, w, c]` to `[n, c]`.
+pub(super) fn pool(x: Tensor<4>) -> Tensor<2> {
+    let [n, h, w, c] = x.dims();
+    x.reshape([n, h * w, c]).mean_dim(1).reshape([n, c])
 }

@@ -3,9 +3,12 @@
 //! Composed of Burn's operations, so it runs on every device. Activations are `[n, h, w, c]` and weights `[k, k, in, out]`.
 
 use burn::{
+    backend::DispatchTensor,
     module::{Module, Param},
-    tensor::{Device, Tensor, activation::relu, module::conv2d, ops::ConvOptions},
+    tensor::{Device, Tensor, TensorData, activation::relu, module::conv2d, ops::ConvOptions},
 };
+
+use kernels::Statistics;
 
 use super::{
     state::{State, StateError},
@@ -31,6 +34,16 @@ pub struct Moments {
     mean: Tensor<1>,
     variance: Tensor<1>,
     count: usize,
+}
+
+impl Moments {
+    pub(super) fn new(mean: Vec<f32>, variance: Vec<f32>, count: usize, device: &Device) -> Self {
+        let vector = |values: Vec<f32>| {
+            let size = values.len();
+            Tensor::from_data(TensorData::new(values, [size]), device)
+        };
+        Self { mean: vector(mean), variance: vector(variance), count }
+    }
 }
 
 /// `relu?(norm(conv(x)) + residual?)`.
@@ -123,6 +136,17 @@ impl ConvNorm {
         let unbiased = variance * (count as f64 / (count.max(2) - 1) as f64);
         self.running_mean = self.running_mean.clone() * (1.0 - MOMENTUM) + mean * MOMENTUM;
         self.running_variance = self.running_variance.clone() * (1.0 - MOMENTUM) + unbiased * MOMENTUM;
+    }
+
+    /// Weight, scale and shift, for an operation of a backend.
+    pub(super) fn parameters(&self) -> [DispatchTensor; 3] {
+        [self.weight.val().into_dispatch(), self.scale.val().into_dispatch(), self.shift.val().into_dispatch()]
+    }
+
+    /// The running statistics, on the host.
+    pub(super) fn running(&self) -> Statistics {
+        let values = |tensor: &Tensor<1>| tensor.clone().into_data().try_to_vec().expect("statistics are f32");
+        Statistics { mean: values(&self.running_mean), variance: values(&self.running_variance) }
     }
 
     /// Output channels.

@@ -5,7 +5,12 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-use super::conv_norm::{ConvNorm, Moments, Norm, Then};
+use super::{
+    Architecture,
+    backbone::pool,
+    conv_norm::{ConvNorm, Moments, Norm, Then},
+    fused::Fused,
+};
 use crate::chance::Chance;
 
 /// ResNet-18; `width` channels after the stem, 8 × `width` features.
@@ -13,6 +18,8 @@ use crate::chance::Chance;
 pub struct ResNet18 {
     stem: ConvNorm,
     blocks: Vec<Block>,
+    /// The kernels that compute all of it at once, where the device has them.
+    fused: Option<Fused>,
 }
 
 /// `relu(norm(conv(relu(norm(conv(x))))) + shortcut(x))`.
@@ -25,8 +32,9 @@ struct Block {
 }
 
 impl ResNet18 {
-    pub(super) fn new(channels: usize, width: usize, chance: &mut Chance, device: &Device) -> Self {
-        let stem = ConvNorm::new(3, (channels, width), 1, chance, device);
+    pub(super) fn new(architecture: &Architecture, chance: &mut Chance, device: &Device) -> Self {
+        let Architecture { width, input, .. } = *architecture;
+        let stem = ConvNorm::new(3, (input.channels, width), 1, chance, device);
         let mut from = width;
         let mut blocks = Vec::new();
         for (to, first_stride) in [(width, 1), (2 * width, 2), (4 * width, 2), (8 * width, 2)] {
@@ -35,11 +43,33 @@ impl ResNet18 {
                 from = to;
             }
         }
-        Self { stem, blocks }
+        let fused = architecture.kernels.algorithm().map(|algorithm| Fused::new(width, input, algorithm));
+        Self { stem, blocks, fused }
     }
 
-    /// `[n, h, w, c]` to the last activations `[n, ⌈h/8⌉, ⌈w/8⌉, 8·width]`.
-    pub(super) fn forward(&self, images: Tensor<4>, norm: Norm, moments: &mut Vec<Moments>) -> Tensor<4> {
+    /// `[n, h, w, c]` to features `[n, 8·width]`, with each layer's moments in batch mode.
+    pub(super) fn forward(&self, images: Tensor<4>, norm: Norm) -> (Tensor<2>, Vec<Moments>) {
+        match &self.fused {
+            Some(fused) if fused.fits(&images) => self.fused_forward(fused, images, norm),
+            _ => {
+                let mut moments = Vec::new();
+                (pool(self.composed_forward(images, norm, &mut moments)), moments)
+            }
+        }
+    }
+
+    fn fused_forward(&self, fused: &Fused, images: Tensor<4>, norm: Norm) -> (Tensor<2>, Vec<Moments>) {
+        let layers = self.layers();
+        let count = images.dims()[0];
+        let parameters = layers.iter().flat_map(|(_, layer)| layer.parameters()).collect();
+        let running = (norm == Norm::Eval).then(|| layers.iter().map(|(_, layer)| layer.running()).collect());
+        let (features, statistics) = fused.forward(images, parameters, running);
+        let device = features.device().without_autodiff();
+        let moments = statistics.into_iter().zip(fused.pixels()).map(|(s, pixels)| Moments::new(s.mean, s.variance, count * pixels, &device));
+        (features, moments.collect())
+    }
+
+    fn composed_forward(&self, images: Tensor<4>, norm: Norm, moments: &mut Vec<Moments>) -> Tensor<4> {
         let (mut x, stem) = self.stem.forward(images, norm, Then::Relu);
         moments.extend(stem);
         for block in &self.blocks {
@@ -48,10 +78,17 @@ impl ResNet18 {
         x
     }
 
-    /// Every layer, in the order in which a pass reports moments.
+    /// Every layer, in the order in which a pass reports moments, to be changed.
     pub(super) fn layers_mut(&mut self) -> Vec<&mut ConvNorm> {
         let inner = self.blocks.iter_mut().flat_map(|block| [&mut block.conv1, &mut block.conv2].into_iter().chain(&mut block.shortcut));
         std::iter::once(&mut self.stem).chain(inner).collect()
+    }
+
+    /// To be called when parameters were changed through [`ResNet18::layers_mut`].
+    pub(super) fn parameters_changed(&mut self) {
+        if let Some(fused) = &mut self.fused {
+            fused.forget();
+        }
     }
 
     /// Every layer with its name.

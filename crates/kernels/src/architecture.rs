@@ -1,0 +1,78 @@
+//! ResNet-18 in its CIFAR form as a list of layers, in the order in which parameters and gradients are given.
+//!
+//! Layer 0 is the stem; then, for each of eight blocks, its first convolution, its second one and, where the shape changes
+//! (blocks 2, 4, 6), its shortcut: 20 layers.
+
+use crate::convolution::Convolution;
+use crate::image::Shape;
+
+/// The network's dimensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Architecture {
+    /// Channels of the first stage; the four stages have 1, 2, 4 and 8 times as many.
+    pub width: usize,
+    /// Channels of an image: 1 or 3.
+    pub channels: usize,
+    /// Rows of an image.
+    pub image_height: usize,
+    /// Columns of an image.
+    pub image_width: usize,
+}
+
+/// One convolution and its norm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// The convolution.
+    pub conv: Convolution,
+    /// What it reads, for a batch of one.
+    pub input: Shape,
+    /// What it writes, for a batch of one.
+    pub output: Shape,
+}
+
+/// The layers of one residual block, as indices into [`Architecture::layers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// 3×3, norm, ReLU.
+    pub first: usize,
+    /// 3×3, norm.
+    pub second: usize,
+    /// 1×1, norm; else the block's input itself is added.
+    pub shortcut: Option<usize>,
+}
+
+impl Architecture {
+    /// Features of an image.
+    pub fn features(self) -> usize {
+        8 * self.width
+    }
+
+    /// Shape of a batch of `n` images.
+    pub fn input(self, n: usize) -> Shape {
+        Shape { n, h: self.image_height, w: self.image_width, c: self.channels }
+    }
+
+    /// All layers and how the blocks are made of them.
+    pub fn layers(self) -> (Vec<Layer>, Vec<Block>) {
+        let mut layers = Vec::new();
+        let mut add = |kernel, stride, input: Shape, cout| {
+            let conv = Convolution { kernel, stride, cin: input.c, cout };
+            layers.push(Layer { conv, input, output: conv.output(input) });
+            (layers.len() - 1, conv.output(input))
+        };
+        let (_, mut shape) = add(3, 1, self.input(1), self.width);
+        let mut blocks = Vec::new();
+        for stage in 0..4 {
+            for half in 0..2 {
+                let width = self.width << stage;
+                let stride = if stage > 0 && half == 0 { 2 } else { 1 };
+                let (first, middle) = add(3, stride, shape, width);
+                let (second, output) = add(3, 1, middle, width);
+                let shortcut = (stride == 2).then(|| add(1, 2, shape, width).0);
+                blocks.push(Block { first, second, shortcut });
+                shape = output;
+            }
+        }
+        (layers, blocks)
+    }
+}

@@ -1,0 +1,108 @@
+//! Memory for kernels: zeroed, aligned to cache lines, readable a little beyond its end.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
+
+/// Floats that may be *read* past the end of a buffer: vector loads of a channel tail run over by less than this.
+pub const SLACK: usize = 64;
+const ALIGN: usize = 64;
+
+/// `len` floats, all 0 at first.
+pub struct Buffer {
+    start: NonNull<f32>,
+    len: usize,
+}
+
+// SAFETY: a `Buffer` owns its memory like a `Vec<f32>` does.
+unsafe impl Send for Buffer {}
+// SAFETY: a `Buffer` owns its memory like a `Vec<f32>` does.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// Allocates `len` zeros (and [`SLACK`] more behind them).
+    pub fn new(len: usize) -> Self {
+        let layout = Self::layout(len);
+        // SAFETY: the layout is never empty, because of the slack.
+        let start = unsafe { alloc_zeroed(layout) }.cast::<f32>();
+        Self { start: NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)), len }
+    }
+
+    /// At least `len` floats of any value: keeps the memory if it is large enough.
+    pub fn at_least(&mut self, len: usize) -> &mut [f32] {
+        if self.len < len {
+            *self = Self::new(len);
+        }
+        &mut self[..len]
+    }
+
+    fn layout(len: usize) -> Layout {
+        Layout::from_size_align((len + SLACK) * size_of::<f32>(), ALIGN).expect("a buffer fits into memory")
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with the same layout.
+        unsafe { dealloc(self.start.as_ptr().cast(), Self::layout(self.len)) }
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [f32];
+    fn deref(&self) -> &[f32] {
+        // SAFETY: `start` points to `len` initialised floats owned by `self`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [f32] {
+        // SAFETY: `start` points to `len` initialised floats owned by `self`.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+/// Buffers between two uses.
+#[derive(Default)]
+pub(crate) struct Spare(Mutex<Vec<Buffer>>);
+
+impl Spare {
+    /// A buffer of at least `len` floats of any value.
+    pub(crate) fn take(&self, len: usize) -> Buffer {
+        let mut buffer = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_else(|| Buffer::new(0));
+        buffer.at_least(len);
+        buffer
+    }
+
+    /// Keeps `buffer` for the next use.
+    pub(crate) fn put(&self, buffer: Buffer) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+    }
+}
+
+/// A pointer that tasks share because each writes its own part of what it points to.
+#[derive(Clone, Copy)]
+pub(crate) struct Shared(*mut f32);
+
+// SAFETY: only a pointer; every use says why its writes do not overlap another task's.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    pub(crate) fn new(slice: &mut [f32]) -> Self {
+        Self(slice.as_mut_ptr())
+    }
+
+    /// The pointer, `offset` floats further.
+    ///
+    /// # Safety
+    /// `offset` must lie within the slice this was made from.
+    #[inline(always)]
+    pub(crate) unsafe fn at(self, offset: usize) -> *mut f32 {
+        // SAFETY: the caller vouches for the offset.
+        unsafe { self.0.add(offset) }
+    }
+}

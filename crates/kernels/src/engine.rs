@@ -1,0 +1,136 @@
+//! The whole backbone as one operation with its own memory.
+//!
+//! An [`Engine`] belongs to one [`Architecture`]. [`PackedParameters`] are made once per set of parameters and serve any number
+//! of passes; a pass that wants a gradient later returns a [`Tape`], and several tapes may be alive at once. Memory of finished
+//! passes is kept and reused, so a training loop allocates next to nothing.
+
+mod backward;
+mod forward;
+mod parameters;
+mod workspace;
+
+pub use backward::{Gradients, LayerGradient};
+pub use parameters::{LayerParameters, PackedParameters};
+
+use crate::architecture::{Architecture, Block, Layer};
+use crate::convolution::Machine;
+use crate::norm::Statistics;
+use backward::Scratch;
+use std::sync::{Arc, Mutex, PoisonError};
+use workspace::{Shelf, Workspace};
+
+/// Runs one network on one machine.
+pub struct Engine {
+    architecture: Architecture,
+    layers: Vec<Layer>,
+    blocks: Vec<Block>,
+    machine: Machine,
+    shelf: Arc<Shelf>,
+    scratch: Mutex<Vec<Scratch>>,
+}
+
+/// What a pass gives.
+pub struct Forward {
+    /// `[n, 8 · width]`.
+    pub features: Vec<f32>,
+    /// Mean and biased variance of every layer's convolution output; empty after a pass with running statistics.
+    pub statistics: Vec<Statistics>,
+    /// What [`Engine::backward`] needs, if it was asked for.
+    pub tape: Option<Tape>,
+}
+
+/// All activations of one pass. Dropping it gives its memory back to the engine.
+pub struct Tape {
+    workspace: Option<Workspace>,
+    statistics: Vec<Statistics>,
+    running: bool,
+    shelf: Arc<Shelf>,
+}
+
+impl Drop for Tape {
+    fn drop(&mut self) {
+        if let Some(workspace) = self.workspace.take() {
+            self.shelf.put(workspace);
+        }
+    }
+}
+
+impl Engine {
+    /// An engine for `architecture` that computes on `machine`.
+    pub fn new(architecture: Architecture, machine: Machine) -> Self {
+        let (layers, blocks) = architecture.layers();
+        Self { architecture, layers, blocks, machine, shelf: Arc::default(), scratch: Mutex::default() }
+    }
+
+    /// The network's dimensions.
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
+    }
+
+    /// The layers, in the order of parameters, statistics and gradients.
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// What computes.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Packs one set of parameters, one [`LayerParameters`] per layer.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn pack(&self, parameters: &[LayerParameters<'_>]) -> PackedParameters {
+        PackedParameters::new(&self.machine, &self.layers, parameters)
+    }
+
+    /// A pass over `images` `[n, h, w, c]` with batch statistics. Moves nothing: running statistics are the caller's.
+    /// With `want_backward`, keeps what [`Engine::backward`] needs.
+    ///
+    /// # Panics
+    /// If `images` is not a whole number of images.
+    pub fn forward_batch(&self, parameters: &PackedParameters, images: &[f32], want_backward: bool) -> Forward {
+        self.forward(parameters, None, images, want_backward)
+    }
+
+    /// The features `[n, 8 · width]` of `images` `[n, h, w, c]` with running statistics, one [`Statistics`] per layer.
+    ///
+    /// # Panics
+    /// If `images` is not a whole number of images.
+    pub fn forward_eval(&self, parameters: &PackedParameters, running: &[Statistics], images: &[f32]) -> Vec<f32> {
+        self.forward(parameters, Some(running), images, false).features
+    }
+
+    /// As [`Engine::forward_eval`], with a tape: its gradients treat the running statistics as constants.
+    ///
+    /// # Panics
+    /// If `images` is not a whole number of images.
+    pub fn forward_eval_taped(
+        &self,
+        parameters: &PackedParameters,
+        running: &[Statistics],
+        images: &[f32],
+    ) -> Forward {
+        self.forward(parameters, Some(running), images, true)
+    }
+
+    /// Gradients of every parameter, given `grad_features` `[n, 8 · width]`. `parameters` must be those of the forward pass.
+    ///
+    /// # Panics
+    /// If `grad_features` does not fit the tape.
+    pub fn backward(&self, parameters: &PackedParameters, tape: Tape, grad_features: &[f32]) -> Gradients {
+        let mut scratch = self.take_scratch(tape.batch());
+        let gradients = self.gradients(parameters, &tape, grad_features, &mut scratch);
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        gradients
+    }
+
+    fn take_scratch(&self, n: usize) -> Scratch {
+        let mut free = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        match free.iter().position(|scratch| scratch.batch() == n) {
+            Some(found) => free.swap_remove(found),
+            None => Scratch::new(&self.layers, &self.blocks, n),
+        }
+    }
+}

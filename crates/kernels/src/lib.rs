@@ -1,0 +1,29 @@
+//! Fast CPU kernels for a CIFAR-form ResNet-18: convolution, batch norm, residual and ReLU, forward and backward.
+//!
+//! Everything works on plain `f32` slices in NHWC order. [`Engine`] runs the whole backbone with its own reused memory; the
+//! pieces it is made of ([`convolution`], [`norm`]) can be used one layer at a time. Results are bit-identical for every number
+//! of threads: work is cut by shape alone and partial sums are added in a fixed order.
+
+pub mod architecture;
+pub mod buffer;
+pub mod convolution;
+mod direct;
+mod engine;
+mod gemm;
+pub mod image;
+pub mod isa;
+pub mod norm;
+pub mod pool;
+mod simd;
+mod sink;
+mod sums;
+mod winograd;
+
+pub use architecture::{Architecture, Block, Layer};
+pub use convolution::{Algorithm, Convolution, Machine};
+pub use engine::{Engine, Forward, Gradients, LayerGradient, LayerParameters, PackedParameters, Tape};
+pub use image::{Image, Layout, Shape};
+pub use isa::Isa;
+pub use norm::Statistics;
+pub use pool::Pool;
+pub use sums::Sums;

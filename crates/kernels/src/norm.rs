@@ -1,0 +1,18 @@
+//! Batch norm and what surrounds it, in as few passes over memory as it takes.
+//!
+//! Forward: the convolution gathers `Σ y`, `Σ y²` ([`Statistics::of`]); one pass computes
+//! `relu(scale · y + shift + residual)` ([`activate`]). Backward: one pass masks by the ReLU and gathers `Σ g`, `Σ g · y`
+//! ([`gate`]); one pass computes the gradient of `y` ([`Backward::run`]).
+//!
+//! All passes walk over whole rows of `w · c` floats with per-channel factors repeated along the row, so a channel count that
+//! is no multiple of a register costs nothing.
+
+mod backward;
+mod forward;
+mod rows;
+
+pub use backward::{Backward, ChannelGradients, gate};
+pub use forward::{Affine, Residual, Statistics, activate};
+
+/// Added to variances before the root.
+pub const EPSILON: f32 = 1e-5;

@@ -1,0 +1,101 @@
+//! What happens to a convolution's sums while they are still in registers.
+//!
+//! A sink receives `R` registers at a time, the same channels of `R` pixels, and besides storing them may gather two sums per
+//! channel for a norm. The caller keeps those sums, one row per task, so that they are added in task order later.
+
+use crate::buffer::Shared;
+use crate::simd::Simd;
+
+/// The end of a convolution.
+pub(crate) trait Sink: Copy + Sync {
+    /// Whether [`Sink::put`] adds to `sums`.
+    const GATHERS: bool;
+
+    /// Takes `values[r]`, of which `count` lanes count: channels `channel ..` of the pixel that begins at offset `at[r]`.
+    ///
+    /// # Safety
+    /// The pixels must lie inside the sink's images and belong to the calling task.
+    unsafe fn put<S: Simd, const R: usize>(
+        self,
+        simd: S,
+        at: [usize; R],
+        channel: usize,
+        count: usize,
+        values: [S::V; R],
+        sums: &mut [S::V; 2],
+    );
+}
+
+/// Stores.
+#[derive(Clone, Copy)]
+pub(crate) struct Store(pub Shared);
+
+impl Sink for Store {
+    const GATHERS: bool = false;
+    #[inline(always)]
+    unsafe fn put<S: Simd, const R: usize>(
+        self,
+        simd: S,
+        at: [usize; R],
+        channel: usize,
+        count: usize,
+        values: [S::V; R],
+        _: &mut [S::V; 2],
+    ) {
+        for r in 0..R {
+            // SAFETY: the caller vouches for the pixel.
+            unsafe { simd.store_first(self.0.at(at[r] + channel), values[r], count) };
+        }
+    }
+}
+
+/// Adds to what is there.
+#[derive(Clone, Copy)]
+pub(crate) struct Add(pub Shared);
+
+impl Sink for Add {
+    const GATHERS: bool = false;
+    #[inline(always)]
+    unsafe fn put<S: Simd, const R: usize>(
+        self,
+        simd: S,
+        at: [usize; R],
+        channel: usize,
+        count: usize,
+        values: [S::V; R],
+        _: &mut [S::V; 2],
+    ) {
+        for r in 0..R {
+            // SAFETY: the caller vouches for the pixel; the load may run into the next pixel or the buffer's slack.
+            unsafe {
+                let to = self.0.at(at[r] + channel);
+                simd.store_first(to, simd.add(simd.load(to), values[r]), count);
+            }
+        }
+    }
+}
+
+/// Stores, and gathers `Σ y` and `Σ y²` for a batch norm.
+#[derive(Clone, Copy)]
+pub(crate) struct StoreMoments(pub Shared);
+
+impl Sink for StoreMoments {
+    const GATHERS: bool = true;
+    #[inline(always)]
+    unsafe fn put<S: Simd, const R: usize>(
+        self,
+        simd: S,
+        at: [usize; R],
+        channel: usize,
+        count: usize,
+        values: [S::V; R],
+        sums: &mut [S::V; 2],
+    ) {
+        for r in 0..R {
+            sums[0] = simd.add(sums[0], values[r]);
+            sums[1] = simd.mul_add(values[r], values[r], sums[1]);
+            // SAFETY: the caller vouches for the pixel.
+            unsafe { simd.store_first(self.0.at(at[r] + channel), values[r], count) };
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The whole ResNet-18 on the processor as one operation of Burn, computed by the fused kernels of `crates/kernels`.
+//!
+//! One operation instead of a hundred: activations stay in the engine's own memory, normalisation is folded into the convolutions' passes,
+//! and weights are packed once per set of parameters. On other devices the same module is composed of Burn's operations.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use burn::{
+    backend::{
+        Autodiff, Backend, BackendTensor, Dispatch, DispatchAutodiffContext, DispatchTensor, DispatchTensorKind, ExtensionType, Flex,
+        TensorMetadata,
+        autodiff::{
+            checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
+            grads::Gradients,
+            ops::{Backward, Ops, OpsKind},
+        },
+        backend_extension,
+        flex::FlexTensor,
+        tensor::FloatTensor,
+    },
+    module::{Content, Devices, Module, ModuleDisplay, ModuleDisplayDefault, ModuleMapper, ModuleVisitor},
+    tensor::{Device, Shape, Tensor, TensorData},
+};
+use kernels::{Algorithm, Engine, Isa, LayerParameters, Machine, PackedParameters, Pool, Statistics, Tape};
+
+/// Weight, scale and shift of the 20 layers of ResNet-18.
+const PARAMETERS: usize = 60;
+
+/// The kernels of one network: an engine, and the parameters packed for it. It is a field of the module so that it goes where the
+/// parameters go: mapping them (an optimisation step) forgets what was packed, copying them shares it.
+#[derive(Clone)]
+pub struct Fused {
+    engine: Arc<Engine>,
+    packed: Arc<OnceLock<PackedParameters>>,
+}
+
+impl Fused {
+    /// Kernels for images of `channels` × `height` × `width_px`, on as many threads as the surrounding rayon pool has.
+    pub(super) fn new(width: usize, input: crate::sample::ImageShape, algorithm: Algorithm) -> Self {
+        let architecture =
+            kernels::Architecture { width, channels: input.channels, image_height: input.height, image_width: input.width };
+        let machine = Machine::with(Pool::new(rayon::current_num_threads()), Isa::detect(), algorithm);
+        Self { engine: Arc::new(Engine::new(architecture, machine)), packed: Arc::default() }
+    }
+
+    /// Whether images of that height and width are what the kernels were made for.
+    pub(super) fn fits(&self, images: &Tensor<4>) -> bool {
+        let architecture = self.engine.architecture();
+        let [_, height, width, _] = images.dims();
+        (height, width) == (architecture.image_height, architecture.image_width)
+    }
+
+    /// How many pixels each layer's output has, per image.
+    pub(super) fn pixels(&self) -> impl Iterator<Item = usize> {
+        self.engine.layers().iter().map(|layer| layer.output.h * layer.output.w)
+    }
+
+    /// Forgets what was packed: the parameters are about to change.
+    pub(super) fn forget(&mut self) {
+        self.packed = Arc::default();
+    }
+
+    /// Images `[n, h, w, c]` to features `[n, 8·width]`; `parameters` are weight, scale and shift of each layer. Without `running`
+    /// statistics the batch's normalise, and are returned.
+    pub(super) fn forward(
+        &self,
+        images: Tensor<4>,
+        parameters: Vec<DispatchTensor>,
+        running: Option<Vec<Statistics>>,
+    ) -> (Tensor<2>, Vec<Statistics>) {
+        let (taped, outcome) = (images.is_autodiff(), Mutex::default());
+        let pass = Arc::new(Pass { fused: self.clone(), running, taped, outcome });
+        let features = Dispatch::fused_backbone(images.into_dispatch(), Parameters(parameters), Arc::clone(&pass));
+        let statistics = std::mem::take(&mut pass.outcome().statistics);
+        (Tensor::from_dispatch(features), statistics)
+    }
+}
+
+impl fmt::Debug for Fused {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_struct("Fused").field("architecture", &self.engine.architecture()).finish_non_exhaustive()
+    }
+}
+
+/// One pass on its way through Burn.
+pub struct Pass {
+    fused: Fused,
+    running: Option<Vec<Statistics>>,
+    /// Whether a gradient may be asked for.
+    taped: bool,
+    outcome: Mutex<Outcome>,
+}
+
+#[derive(Default)]
+struct Outcome {
+    statistics: Vec<Statistics>,
+    tape: Option<Tape>,
+}
+
+impl Pass {
+    fn outcome(&self) -> MutexGuard<'_, Outcome> {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn packed(&self, parameters: &[&[f32]]) -> &PackedParameters {
+        self.fused.packed.get_or_init(|| {
+            let layers = parameters.as_chunks().0.iter();
+            let layers: Vec<_> = layers.map(|&[weight, gamma, beta]| LayerParameters { weight, gamma, beta }).collect();
+            self.fused.engine.pack(&layers)
+        })
+    }
+
+    /// Features, row by row; keeps the batch's statistics and, if taped, the tape.
+    fn forward(&self, images: &[f32], parameters: &[&[f32]]) -> Vec<f32> {
+        let (engine, packed) = (&self.fused.engine, self.packed(parameters));
+        let forward = match &self.running {
+            None => engine.forward_batch(packed, images, self.taped),
+            Some(running) if self.taped => engine.forward_eval_taped(packed, running, images),
+            Some(running) => return engine.forward_eval(packed, running, images),
+        };
+        *self.outcome() = Outcome { statistics: forward.statistics, tape: forward.tape };
+        forward.features
+    }
+
+    /// The gradient of every parameter, in their order.
+    fn backward(&self, features: &[f32]) -> impl Iterator<Item = Vec<f32>> {
+        let tape = self.outcome().tape.take().expect("a pass is differentiated once");
+        let packed = self.fused.packed.get().expect("a pass packs its parameters");
+        let gradients = self.fused.engine.backward(packed, tape, features);
+        gradients.layers.into_iter().flat_map(|layer| [layer.weight, layer.gamma, layer.beta])
+    }
+}
+
+impl fmt::Debug for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_struct("Pass").field("taped", &self.taped).finish_non_exhaustive()
+    }
+}
+
+/// The operation, on the backends that have it.
+#[backend_extension(Flex, Autodiff)]
+pub trait FusedBackbone: Backend {
+    /// Images `[n, h, w, c]` to features `[n, d]`.
+    fn fused_backbone(
+        images: FloatTensor<Self>,
+        #[extension_type] parameters: Parameters<Self>,
+        pass: Arc<Pass>,
+    ) -> FloatTensor<Self>;
+}
+
+impl FusedBackbone for Flex {
+    fn fused_backbone(images: FlexTensor, parameters: Parameters<Self>, pass: Arc<Pass>) -> FlexTensor {
+        let count = images.shape()[0];
+        let parameters: Vec<FlexTensor> = parameters.0.iter().map(FlexTensor::to_contiguous).collect();
+        let slices: Vec<&[f32]> = parameters.iter().map(values).collect();
+        let features = pass.forward(values(&images.to_contiguous()), &slices);
+        let size = features.len() / count;
+        FlexTensor::from_data(TensorData::new(features, [count, size]))
+    }
+}
+
+/// A backend whose tensors are slices of this process's memory.
+pub trait OnHost: Backend {
+    /// A copy of the values, row-major.
+    fn read(tensor: FloatTensor<Self>) -> Vec<f32>;
+    /// A tensor of these values.
+    fn write(values: Vec<f32>, shape: Shape) -> FloatTensor<Self>;
+}
+
+impl OnHost for Flex {
+    fn read(tensor: FlexTensor) -> Vec<f32> {
+        values(&tensor.to_contiguous()).to_vec()
+    }
+
+    fn write(values: Vec<f32>, shape: Shape) -> FlexTensor {
+        FlexTensor::from_data(TensorData::new(values, shape))
+    }
+}
+
+fn values(contiguous: &FlexTensor) -> &[f32] {
+    contiguous.as_slice().expect("contiguous, and networks are made of f32")
+}
+
+impl<B: FusedBackbone + OnHost, C: CheckpointStrategy> FusedBackbone for Autodiff<B, C> {
+    fn fused_backbone(images: FloatTensor<Self>, parameters: Parameters<Self>, pass: Arc<Pass>) -> FloatTensor<Self> {
+        let nodes: Vec<_> = parameters.0.iter().map(|parameter| parameter.node()).collect();
+        let nodes: [_; PARAMETERS] = nodes.try_into().expect("ResNet-18 has 20 layers of three parameters");
+        let inner: Vec<_> = parameters.0.into_iter().map(|parameter| parameter.into_parts().0).collect();
+        let shapes: Vec<Shape> = inner.iter().map(TensorMetadata::shape).collect();
+        let features = B::fused_backbone(images.into_parts().0, Parameters(inner), Arc::clone(&pass));
+        match Differentiated.prepare::<C>(nodes).compute_bound().stateful() {
+            OpsKind::Tracked(prepared) => prepared.finish((pass, shapes), features),
+            OpsKind::UnTracked(prepared) => prepared.finish(features),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Differentiated;
+
+impl<B: OnHost> Backward<B, PARAMETERS> for Differentiated {
+    type State = (Arc<Pass>, Vec<Shape>);
+
+    fn backward(self, ops: Ops<Self::State, PARAMETERS>, gradients: &mut Gradients, _: &mut Checkpointer) {
+        let (pass, shapes) = ops.state;
+        let features = B::read(gradients.consume::<B>(&ops.node));
+        for ((values, shape), parent) in pass.backward(&features).zip(shapes).zip(ops.parents) {
+            if let Some(parent) = parent {
+                gradients.register::<B>(parent.id, B::write(values, shape));
+            }
+        }
+    }
+}
+
+/// Weight, scale and shift of each layer, as an argument of a backend extension.
+pub struct Parameters<B: Backend>(Vec<FloatTensor<B>>);
+
+impl<B: Backend> ExtensionType<B> for Parameters<B> {
+    type Target = Parameters<Dispatch>;
+
+    fn map_to_dispatch<F>(self, map_kind: F, autodiff: DispatchAutodiffContext) -> Self::Target
+    where
+        F: Fn(BackendTensor<B>) -> DispatchTensorKind,
+    {
+        let wrap = |tensor| DispatchTensor { kind: map_kind(BackendTensor::Float(tensor)), autodiff };
+        Parameters(self.0.into_iter().map(wrap).collect())
+    }
+
+    fn map_from_dispatch<F>(target: Self::Target, unwrap_kind: F) -> Self
+    where
+        F: Fn(DispatchTensor) -> BackendTensor<B>,
+    {
+        Self(target.0.into_iter().map(|tensor| unwrap_kind(tensor).float()).collect())
+    }
+
+    fn routing_tensor(target: &Self::Target) -> Option<&DispatchTensor> {
+        target.0.first()
+    }
+
+    fn routing_float_tensor(target: &Self::Target) -> Option<&DispatchTensor> {
+        target.0.first()
+    }
+
+    fn autodiff_context(target: &Self::Target) -> DispatchAutodiffContext {
+        target.0.iter().fold(DispatchAutodiffContext::default(), |context, tensor| context.merge(tensor.autodiff))
+    }
+}
+
+impl Module for Fused {
+    fn visit<V: ModuleVisitor>(&self, _: &mut V) {}
+
+    /// A mapped module has other parameters.
+    fn map<M: ModuleMapper>(mut self, _: &mut M) -> Self {
+        self.forget();
+        self
+    }
+
+    fn to_device(self, _: &Device) -> Self {
+        self
+    }
+
+    fn fork(self, _: &Device) -> Self {
+        self
+    }
+
+    fn collect_devices(&self, devices: Devices) -> Devices {
+        devices
+    }
+
+    fn materialize(self) -> Self {
+        self
+    }
+
+    fn valid(&self) -> Self {
+        self.clone()
+    }
+
+    fn train(self) -> Self {
+        self
+    }
+}
+
+impl ModuleDisplayDefault for Fused {
+    fn content(&self, content: Content) -> Option<Content> {
+        content.add_formatted(&"fused kernels".to_owned()).optional()
+    }
+}
+
+impl ModuleDisplay for Fused {}
