@@ -5,7 +5,7 @@
 //! Rates count the operations of the definition, so that Winograd shows above the processor's peak. Each figure is the best of
 //! many short repeats: the machine's, not its other users'.
 
-use kernels::convolution::{PackedForward, PackedInputGradient, WeightGradient};
+use kernels::convolution::{PackedForward, PackedInputGradient, weight_gradient};
 use kernels::{Algorithm, Architecture, Image, Layout, Machine, Shape, Sums};
 use std::time::Instant;
 
@@ -56,7 +56,8 @@ fn main() {
             let rate = conv.flops(batch(layer.input, n)) / seconds / 1e9;
             format!("{rate:.0} ({:.2})", seconds * 1e3)
         };
-        let x = Image::bordered_from(batch(layer.input, FORWARD_BATCH), &noise(batch(layer.input, FORWARD_BATCH).len()));
+        let x =
+            Image::bordered_from(batch(layer.input, FORWARD_BATCH), &noise(batch(layer.input, FORWARD_BATCH).len()));
         let mut y = Image::new(Layout::plain(batch(layer.output, FORWARD_BATCH)));
         let packed = PackedForward::new(&machine, conv, &weights);
         let mut moments = Sums::default();
@@ -69,8 +70,7 @@ fn main() {
         let packed = PackedInputGradient::new(&machine, conv, &weights);
         let input_gradient = best_seconds(|| packed.run(&machine, &g, &mut dx));
         let mut gradient = vec![0.0; conv.weights()];
-        let mut memory = WeightGradient::default();
-        let weight_gradient = best_seconds(|| memory.run(&machine, conv, &x, &g, &mut gradient));
+        let weight_gradient = best_seconds(|| weight_gradient(&machine, conv, &x, &g, &mut gradient));
         println!(
             "{:>28} {:>18} {:>18} {:>18}",
             format!("{0}×{0}/{1} {2}→{3} at {4}", conv.kernel, conv.stride, conv.cin, conv.cout, layer.input.h),

@@ -8,6 +8,7 @@
 //!   step    virtual step (20 images forward and backward, SGD into a second set) + score + train
 
 use kernels::{Algorithm, Architecture, Engine, Gradients, LayerParameters, Machine, PackedParameters};
+use std::sync::Mutex;
 use std::time::Instant;
 
 const LR: f32 = 0.1;
@@ -47,7 +48,8 @@ impl Parameters {
     }
 
     fn pack(&self, engine: &Engine) -> PackedParameters {
-        let views: Vec<_> = self.0.iter().map(|[weight, gamma, beta]| LayerParameters { weight, gamma, beta }).collect();
+        let views: Vec<_> =
+            self.0.iter().map(|[weight, gamma, beta]| LayerParameters { weight, gamma, beta }).collect();
         engine.pack(&views)
     }
 
@@ -69,13 +71,16 @@ struct Bench {
     draws: [Vec<f32>; 2],
     batches: [Vec<f32>; 2],
     grad: Vec<f32>,
+    /// Memory for gradients, one per pass.
+    gradients: Mutex<[Gradients; 2]>,
 }
 
 impl Bench {
     fn look_ahead(&self, parameters: &Parameters, packed: &PackedParameters) -> PackedParameters {
         let pass = self.engine.forward_batch(packed, &self.batches[0], true);
-        let gradients = self.engine.backward(packed, pass.tape.expect("a tape"), &self.grad);
-        parameters.stepped(&[gradients]).pack(&self.engine)
+        let gradients = &mut self.gradients.lock().expect("one thread")[..1];
+        self.engine.backward_into(packed, pass.tape.expect("a tape"), &self.grad, &mut gradients[0]);
+        parameters.stepped(gradients).pack(&self.engine)
     }
 
     fn score(&self, packed: &PackedParameters, ahead: &PackedParameters) -> f32 {
@@ -90,9 +95,11 @@ impl Bench {
 
     fn train(&self, parameters: &Parameters, packed: &PackedParameters) -> Parameters {
         let [a, b] = self.batches.each_ref().map(|x| self.engine.forward_batch(packed, x, true));
-        let gradients =
-            [a, b].map(|pass| self.engine.backward(packed, pass.tape.expect("a tape"), &self.grad));
-        parameters.stepped(&gradients)
+        let mut gradients = self.gradients.lock().expect("one thread");
+        for (pass, gradients) in [a, b].into_iter().zip(gradients.iter_mut()) {
+            self.engine.backward_into(packed, pass.tape.expect("a tape"), &self.grad, gradients);
+        }
+        parameters.stepped(&*gradients)
     }
 
     /// The whole step. Training starts from the same parameters each time, so that nothing drifts over the repeats.
@@ -132,6 +139,7 @@ fn main() {
         draws: [images(50), images(50)],
         batches: [images(20), images(20)],
         grad: noise(20 * architecture.features(), 1e-3),
+        gradients: Mutex::default(),
     };
     let parameters = Parameters::new(architecture);
     let packed = parameters.pack(&bench.engine);

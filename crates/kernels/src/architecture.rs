@@ -33,7 +33,7 @@ pub struct Layer {
 /// The layers of one residual block, as indices into [`Architecture::layers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// 3×3, norm, ReLU.
+    /// 3×3, norm, `ReLU`.
     pub first: usize,
     /// 3×3, norm.
     pub second: usize,

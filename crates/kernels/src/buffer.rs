@@ -3,7 +3,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Floats that may be *read* past the end of a buffer: vector loads of a channel tail run over by less than this.
 pub const SLACK: usize = 64;
@@ -25,6 +25,7 @@ impl Buffer {
     pub fn new(len: usize) -> Self {
         let layout = Self::layout(len);
         // SAFETY: the layout is never empty, because of the slack.
+        #[expect(clippy::cast_ptr_alignment, reason = "the layout asks for more than a float's alignment")]
         let start = unsafe { alloc_zeroed(layout) }.cast::<f32>();
         Self { start: NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)), len }
     }
@@ -64,21 +65,49 @@ impl DerefMut for Buffer {
     }
 }
 
-/// Buffers between two uses.
+/// Buffers between two uses: a fresh one costs a page fault every 4 KiB.
 #[derive(Default)]
 pub(crate) struct Spare(Mutex<Vec<Buffer>>);
 
-impl Spare {
-    /// A buffer of at least `len` floats of any value.
-    pub(crate) fn take(&self, len: usize) -> Buffer {
-        let mut buffer = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_else(|| Buffer::new(0));
-        buffer.at_least(len);
-        buffer
-    }
+/// More unused buffers than this are thrown away, the oldest first.
+const KEPT: usize = 128;
 
-    /// Keeps `buffer` for the next use.
-    pub(crate) fn put(&self, buffer: Buffer) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+impl Spare {
+    /// A buffer of at least `len` floats of any value, until it is dropped.
+    pub(crate) fn lend(self: &Arc<Self>, len: usize) -> Loan {
+        let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |buffer: &Buffer| (len..=2 * len).contains(&buffer.len);
+        let found = spare.iter().rposition(fits).map(|at| spare.swap_remove(at));
+        Loan { buffer: found.unwrap_or_else(|| Buffer::new(len)), home: Arc::clone(self) }
+    }
+}
+
+/// A buffer that goes back to where it was borrowed.
+pub(crate) struct Loan {
+    buffer: Buffer,
+    home: Arc<Spare>,
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        let mut spare = self.home.0.lock().unwrap_or_else(PoisonError::into_inner);
+        spare.push(std::mem::replace(&mut self.buffer, Buffer::new(0)));
+        if spare.len() > KEPT {
+            spare.remove(0);
+        }
+    }
+}
+
+impl Deref for Loan {
+    type Target = [f32];
+    fn deref(&self) -> &[f32] {
+        &self.buffer
+    }
+}
+
+impl DerefMut for Loan {
+    fn deref_mut(&mut self) -> &mut [f32] {
+        &mut self.buffer
     }
 }
 

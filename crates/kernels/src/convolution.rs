@@ -3,7 +3,7 @@
 //! Weights are `[k, k, cin, cout]` (HWIO, row-major). Kernels read them packed, once per version of the weights
 //! ([`PackedForward`], [`PackedInputGradient`]); which algorithm computes a layer is decided when packing.
 
-use crate::buffer::{Buffer, Shared, Spare};
+use crate::buffer::{Shared, Spare};
 use crate::direct::{self, PackedSweep};
 use crate::image::{Image, Shape};
 use crate::isa::Isa;
@@ -11,6 +11,7 @@ use crate::pool::Pool;
 use crate::sink::{Add, Store, StoreMoments};
 use crate::sums::Sums;
 use crate::winograd;
+use std::sync::Arc;
 
 /// A square kernel of 1 or 3 pixels with stride 1 or 2, padded so that stride 1 keeps the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ pub struct Machine {
     pub isa: Isa,
     /// The algorithm.
     pub algorithm: Algorithm,
-    pub(crate) spare: Spare,
+    pub(crate) spare: Arc<Spare>,
 }
 
 impl Machine {
@@ -74,7 +75,7 @@ impl Machine {
 
     /// These threads, these instructions, this algorithm.
     pub fn with(pool: Pool, isa: Isa, algorithm: Algorithm) -> Self {
-        Self { pool, isa, algorithm, spare: Spare::default() }
+        Self { pool, isa, algorithm, spare: Arc::default() }
     }
 
     fn uses_winograd(&self, conv: Convolution) -> bool {
@@ -92,12 +93,15 @@ enum Forward {
 
 impl PackedForward {
     /// Packs `weights` `[k, k, cin, cout]`.
+    ///
+    /// # Panics
+    /// If `weights` has another length.
     pub fn new(machine: &Machine, conv: Convolution, weights: &[f32]) -> Self {
         assert_eq!(weights.len(), conv.weights(), "weights of {conv:?}");
         if machine.uses_winograd(conv) {
             return Self(Forward::Winograd(winograd::Weights::forward(machine, conv, weights)));
         }
-        Self(Forward::Direct(PackedSweep::forward(machine.isa, conv, weights)))
+        Self(Forward::Direct(PackedSweep::forward(machine, conv, weights)))
     }
 
     /// `output = conv(input)`; `input` is bordered. With `moments`, gathers `Σ y` and `Σ y²` per output channel on the way.
@@ -105,9 +109,9 @@ impl PackedForward {
         let layout = output.layout;
         let out = Shared::new(&mut output.data);
         match (&self.0, moments) {
-            (Forward::Direct(sweep), None) => sweep.run(&machine.pool, machine.isa, input, layout, Store(out), None),
+            (Forward::Direct(sweep), None) => sweep.run(machine, input, layout, Store(out), None),
             (Forward::Direct(sweep), moments) => {
-                sweep.run(&machine.pool, machine.isa, input, layout, StoreMoments(out), moments);
+                sweep.run(machine, input, layout, StoreMoments(out), moments);
             }
             (Forward::Winograd(weights), None) => weights.run(machine, input, layout, Store(out), None),
             (Forward::Winograd(weights), moments) => weights.run(machine, input, layout, StoreMoments(out), moments),
@@ -125,12 +129,15 @@ enum InputGradient {
 
 impl PackedInputGradient {
     /// Packs `weights` `[k, k, cin, cout]`.
+    ///
+    /// # Panics
+    /// If `weights` has another length.
     pub fn new(machine: &Machine, conv: Convolution, weights: &[f32]) -> Self {
         assert_eq!(weights.len(), conv.weights(), "weights of {conv:?}");
         if machine.uses_winograd(conv) {
             return Self(InputGradient::Winograd(winograd::Weights::input_gradient(machine, conv, weights)));
         }
-        Self(InputGradient::Direct(PackedSweep::input_gradient(machine.isa, conv, weights)))
+        Self(InputGradient::Direct(PackedSweep::input_gradient(machine, conv, weights)))
     }
 
     /// Writes the gradient to the input, given the (bordered) gradient of the output. `input_grad` has the input's shape.
@@ -141,7 +148,7 @@ impl PackedInputGradient {
         match &self.0 {
             InputGradient::Direct(sweeps) => {
                 for sweep in sweeps {
-                    sweep.run(&machine.pool, machine.isa, output_grad, layout, Store(out), None);
+                    sweep.run(machine, output_grad, layout, Store(out), None);
                 }
             }
             InputGradient::Winograd(weights) => weights.run(machine, output_grad, layout, Store(out), None),
@@ -155,7 +162,7 @@ impl PackedInputGradient {
         match &self.0 {
             InputGradient::Direct(sweeps) => {
                 for sweep in sweeps {
-                    sweep.run(&machine.pool, machine.isa, output_grad, layout, Add(out), None);
+                    sweep.run(machine, output_grad, layout, Add(out), None);
                 }
             }
             InputGradient::Winograd(weights) => weights.run(machine, output_grad, layout, Add(out), None),
@@ -163,42 +170,16 @@ impl PackedInputGradient {
     }
 }
 
-/// Memory for weight gradients, kept from call to call.
-pub struct WeightGradient {
-    partial: Buffer,
-    transformed: Buffer,
-}
-
-impl Default for WeightGradient {
-    fn default() -> Self {
-        Self { partial: Buffer::new(0), transformed: Buffer::new(0) }
-    }
-}
-
-impl WeightGradient {
-    /// Writes the gradient to the weights `[k, k, cin, cout]`, given the layer's bordered input and the bordered gradient of its
-    /// output.
-    pub fn run(
-        &mut self,
-        machine: &Machine,
-        conv: Convolution,
-        input: &Image,
-        output_grad: &Image,
-        gradient: &mut [f32],
-    ) {
-        assert_eq!(gradient.len(), conv.weights(), "weights of {conv:?}");
-        if machine.uses_winograd(conv) {
-            winograd::weight_gradient(
-                machine,
-                conv,
-                input,
-                output_grad,
-                &mut self.transformed,
-                &mut self.partial,
-                gradient,
-            );
-        } else {
-            direct::weight_gradient(machine, conv, input, output_grad, &mut self.partial, gradient);
-        }
+/// Writes the gradient to the weights `[k, k, cin, cout]`, given the layer's bordered input and the bordered gradient of its
+/// output.
+///
+/// # Panics
+/// If `gradient` has another length.
+pub fn weight_gradient(machine: &Machine, conv: Convolution, input: &Image, output_grad: &Image, gradient: &mut [f32]) {
+    assert_eq!(gradient.len(), conv.weights(), "weights of {conv:?}");
+    if machine.uses_winograd(conv) {
+        winograd::weight_gradient(machine, conv, input, output_grad, gradient);
+    } else {
+        direct::weight_gradient(machine, conv, input, output_grad, gradient);
     }
 }

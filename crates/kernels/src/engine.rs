@@ -106,12 +106,7 @@ impl Engine {
     ///
     /// # Panics
     /// If `images` is not a whole number of images.
-    pub fn forward_eval_taped(
-        &self,
-        parameters: &PackedParameters,
-        running: &[Statistics],
-        images: &[f32],
-    ) -> Forward {
+    pub fn forward_eval_taped(&self, parameters: &PackedParameters, running: &[Statistics], images: &[f32]) -> Forward {
         self.forward(parameters, Some(running), images, true)
     }
 
@@ -120,10 +115,27 @@ impl Engine {
     /// # Panics
     /// If `grad_features` does not fit the tape.
     pub fn backward(&self, parameters: &PackedParameters, tape: Tape, grad_features: &[f32]) -> Gradients {
-        let mut scratch = self.take_scratch(tape.batch());
-        let gradients = self.gradients(parameters, &tape, grad_features, &mut scratch);
-        self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        let mut gradients = Gradients::default();
+        self.backward_into(parameters, tape, grad_features, &mut gradients);
         gradients
+    }
+
+    /// As [`Engine::backward`], into memory of an earlier pass: fresh memory costs page faults.
+    ///
+    /// # Panics
+    /// If `grad_features` does not fit the tape.
+    // The tape is taken by value although it is only read: its memory is free again afterwards.
+    #[allow(clippy::needless_pass_by_value)]
+    pub fn backward_into(
+        &self,
+        parameters: &PackedParameters,
+        tape: Tape,
+        grad_features: &[f32],
+        gradients: &mut Gradients,
+    ) {
+        let mut scratch = self.take_scratch(tape.batch());
+        self.gradients(parameters, &tape, grad_features, &mut scratch, gradients);
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
     }
 
     fn take_scratch(&self, n: usize) -> Scratch {

@@ -186,6 +186,12 @@ impl Panel {
     pub(crate) fn registers(self) -> usize {
         self.full + usize::from(self.half)
     }
+
+    /// Where the panel's weights begin if each panel's are packed as `[depth][registers · lanes]`.
+    #[inline(always)]
+    pub(crate) fn packed_at(self, depth: usize) -> usize {
+        self.first * depth
+    }
 }
 
 impl Panels {
@@ -235,16 +241,6 @@ impl Panels {
         let registers = full + usize::from(last);
         Panel { first, width: (registers * self.lanes).min(self.columns - first), full, half: last }
     }
-
-    pub(crate) fn iter(self) -> impl Iterator<Item = Panel> {
-        (0..self.count()).map(move |i| self.panel(i))
-    }
-
-    /// Where a panel's weights begin if each is packed as `[depth][registers · lanes]`.
-    #[inline(always)]
-    pub(crate) fn packed_at(self, panel: Panel, depth: usize) -> usize {
-        panel.first * depth
-    }
 }
 
 #[cfg(test)]
@@ -257,7 +253,7 @@ mod tests {
             for columns in 1..200 {
                 let panels = Panels::new(columns, lanes, halves);
                 let mut next = 0;
-                for panel in panels.iter() {
+                for panel in (0..panels.count()).map(|index| panels.panel(index)) {
                     assert_eq!(panel.first, next, "{columns} columns, {lanes} lanes");
                     assert!(panel.width <= panel.registers() * lanes && (1..=3).contains(&panel.full));
                     assert!(!panel.half || panel.full <= 2 && panel.width <= panel.full * lanes + lanes / 2);

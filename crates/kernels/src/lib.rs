@@ -1,4 +1,4 @@
-//! Fast CPU kernels for a CIFAR-form ResNet-18: convolution, batch norm, residual and ReLU, forward and backward.
+//! Fast CPU kernels for a CIFAR-form ResNet-18: convolution, batch norm, residual and `ReLU`, forward and backward.
 //!
 //! Everything works on plain `f32` slices in NHWC order. [`Engine`] runs the whole backbone with its own reused memory; the
 //! pieces it is made of ([`convolution`], [`norm`]) can be used one layer at a time. Results are bit-identical for every number

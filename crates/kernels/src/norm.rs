@@ -1,7 +1,7 @@
 //! Batch norm and what surrounds it, in as few passes over memory as it takes.
 //!
 //! Forward: the convolution gathers `Σ y`, `Σ y²` ([`Statistics::of`]); one pass computes
-//! `relu(scale · y + shift + residual)` ([`activate`]). Backward: one pass masks by the ReLU and gathers `Σ g`, `Σ g · y`
+//! `relu(scale · y + shift + residual)` ([`activate`]). Backward: one pass masks by the `ReLU` and gathers `Σ g`, `Σ g · y`
 //! ([`gate`]); one pass computes the gradient of `y` ([`Backward::run`]).
 //!
 //! All passes walk over whole rows of `w · c` floats with per-channel factors repeated along the row, so a channel count that

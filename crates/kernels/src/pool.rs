@@ -131,12 +131,11 @@ impl Board {
     fn take_and_do(&self, scratch: &mut Buffer) -> bool {
         let mut open = self.open.load(Ordering::SeqCst);
         while open as u32 > 0 {
-            match self.open.compare_exchange_weak(open, open - 1, Ordering::SeqCst, Ordering::SeqCst) {
-                Err(now) => open = now,
-                Ok(_) => {
-                    self.carry_out(open as u32 as usize, scratch);
-                    return true;
-                }
+            if let Err(now) = self.open.compare_exchange_weak(open, open - 1, Ordering::SeqCst, Ordering::SeqCst) {
+                open = now;
+            } else {
+                self.carry_out(open as u32 as usize, scratch);
+                return true;
             }
         }
         false

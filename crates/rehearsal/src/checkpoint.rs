@@ -109,7 +109,11 @@ impl Checkpoint {
         });
         let samples = self.memory.samples();
         let memory = [
-            ("memory.images", Dtype::U8, samples.iter().flat_map(|sample| sample.image.iter().copied()).collect::<Vec<u8>>()),
+            (
+                "memory.images",
+                Dtype::U8,
+                samples.iter().flat_map(|sample| sample.image.iter().copied()).collect::<Vec<u8>>(),
+            ),
             ("memory.labels", Dtype::U16, samples.iter().flat_map(|sample| sample.label.0.to_le_bytes()).collect()),
             ("memory.tasks", Dtype::U16, samples.iter().flat_map(|sample| sample.task.0.to_le_bytes()).collect()),
         ];
@@ -124,7 +128,8 @@ impl Checkpoint {
             progress: self.progress.clone(),
         };
         let header = serde_json::to_string(&header).expect("a header is plain data");
-        serialize(network.chain(memory), Some(HashMap::from([("rehearsal".to_owned(), header)]))).expect("names and shapes are ours")
+        serialize(network.chain(memory), Some(HashMap::from([("rehearsal".to_owned(), header)])))
+            .expect("names and shapes are ours")
     }
 
     /// Reads the bytes of a file.
@@ -148,14 +153,24 @@ impl Checkpoint {
                 network.0.insert(name.to_owned(), Array { shape: view.shape().to_vec(), values });
             }
         }
-        let part = |name: &str| file.tensor(name).map(|view| view.data().to_vec()).map_err(|error| malformed(error.to_string()));
-        let numbers = |bytes: Vec<u8>| -> Vec<u16> { bytes.as_chunks().0.iter().map(|bytes| u16::from_le_bytes(*bytes)).collect() };
-        let (images, labels, tasks) = (part("memory.images")?, numbers(part("memory.labels")?), numbers(part("memory.tasks")?));
-        if images.len() != labels.len() * shape.bytes() || tasks.len() != labels.len() || labels.len() > header.capacity {
+        let part = |name: &str| {
+            file.tensor(name).map(|view| view.data().to_vec()).map_err(|error| malformed(error.to_string()))
+        };
+        let numbers = |bytes: Vec<u8>| -> Vec<u16> {
+            bytes.as_chunks().0.iter().map(|bytes| u16::from_le_bytes(*bytes)).collect()
+        };
+        let (images, labels, tasks) =
+            (part("memory.images")?, numbers(part("memory.labels")?), numbers(part("memory.tasks")?));
+        if images.len() != labels.len() * shape.bytes() || tasks.len() != labels.len() || labels.len() > header.capacity
+        {
             return Err(malformed("its memory does not fit the images of this run".into()));
         }
         let samples = images.chunks_exact(shape.bytes()).zip(labels.iter().zip(&tasks));
-        let samples = samples.map(|(image, (&label, &task))| Sample { image: Arc::from(image), label: Class(label), task: TaskId(task) });
+        let samples = samples.map(|(image, (&label, &task))| Sample {
+            image: Arc::from(image),
+            label: Class(label),
+            task: TaskId(task),
+        });
         let memory = Memory::restore(header.capacity, samples.collect(), header.presented);
         Ok(Self { network, memory, progress: header.progress })
     }
@@ -169,8 +184,14 @@ mod tests {
 
     fn checkpoint() -> Checkpoint {
         let array = Array { shape: vec![2, 1], values: vec![f32::MIN_POSITIVE, -0.1] };
-        let sample = |byte: u8| Sample { image: Arc::from([byte, 9]), label: Class(u16::from(byte) + 300), task: TaskId(1) };
-        let progress = Progress { position: Position { task: 1, epoch: 2, batch: 3 }, steps: 77, steps_length: 5, ..Progress::default() };
+        let sample =
+            |byte: u8| Sample { image: Arc::from([byte, 9]), label: Class(u16::from(byte) + 300), task: TaskId(1) };
+        let progress = Progress {
+            position: Position { task: 1, epoch: 2, batch: 3 },
+            steps: 77,
+            steps_length: 5,
+            ..Progress::default()
+        };
         Checkpoint {
             network: State([("head.weight".to_owned(), array)].into()),
             memory: Memory::restore(4, vec![sample(1), sample(2)], 1234),

@@ -33,9 +33,10 @@ pub struct UnknownName {
 impl UnknownName {
     fn new<C: Choice>(name: &str) -> Self {
         let all: Vec<_> = C::ALL.iter().map(|choice| choice.name()).collect();
-        let closeness = |candidate: &str| strsim::jaro_winkler(&name.to_lowercase(), candidate);
-        let nearest = all.iter().copied().max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
-        Self { kind: C::KIND, name: name.to_owned(), nearest: nearest.filter(|n| closeness(n) > 0.7), all }
+        let distance = |candidate: &&str| strsim::osa_distance(&name.to_lowercase(), candidate);
+        // A name that would have to be typed anew in full is no nearer than any other.
+        let nearest = all.iter().copied().min_by_key(distance).filter(|nearest| distance(nearest) < nearest.len());
+        Self { kind: C::KIND, name: name.to_owned(), nearest, all }
     }
 }
 

@@ -254,9 +254,10 @@ impl Said {
             Some(kind) if kind != RetrievalKind::Balanced && ratio != kind.usual_ratio(retrieved) => {
                 refuse(format!("retrieval {kind} has no ratio: use `--retrieval balanced --ratio {ratio}`"))
             }
-            Some(_) if ratio.total() != retrieved => {
-                refuse(format!("the ratio {ratio} makes {}, but {retrieved} samples are retrieved per step: change `--ratio` or `--retrieved`", ratio.total()))
-            }
+            Some(_) if ratio.total() != retrieved => refuse(format!(
+                "the ratio {ratio} makes {}, but {retrieved} samples are retrieved per step: change `--ratio` or `--retrieved`",
+                ratio.total()
+            )),
             Some(_) => Ok(Some(ratio)),
         }
     }
@@ -293,7 +294,11 @@ impl Config {
             && self.retrieval != Some(RetrievalKind::Random)
             && high.max(low) > self.candidates
         {
-            return refuse(format!("{} of {} candidates cannot be picked: raise `--candidates`", high.max(low), self.candidates));
+            return refuse(format!(
+                "{} of {} candidates cannot be picked: raise `--candidates`",
+                high.max(low),
+                self.candidates
+            ));
         }
         Ok(())
     }
@@ -353,7 +358,9 @@ mod tests {
 
     #[test]
     fn a_resolved_config_is_an_experiment_file_that_resolves_to_itself() {
-        for text in ["", "method = 'fine-tune'", "retrieval = 'mir'", "ratio = '7:3'\nclass-order = 'natural'\nviews = 'raw'"] {
+        for text in
+            ["", "method = 'fine-tune'", "retrieval = 'mir'", "ratio = '7:3'\nclass-order = 'natural'\nviews = 'raw'"]
+        {
             let config = Said::parse(text).unwrap().resolve().unwrap();
             let written = toml::to_string(&config).unwrap();
             assert_eq!(Said::parse(&written).unwrap().resolve().unwrap(), config, "{written}");
@@ -369,7 +376,10 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused_in_one_sentence() {
-        assert_eq!(refusal("method = 'prc'"), "there is no method `prc`: did you mean `pcr`? choose one of fine-tune, er, pcr");
+        assert_eq!(
+            refusal("method = 'prc'"),
+            "there is no method `prc`: did you mean `pcr`? choose one of fine-tune, er, pcr"
+        );
         assert!(refusal("dataset = 'cifar'").contains("did you mean `cifar10`"));
         assert!(refusal("retrieval = 'ballanced'").contains("did you mean `balanced`"));
         assert!(refusal("ratio = '7:4'").starts_with("the ratio 7:4 makes 11, but 10 samples are retrieved"));

@@ -129,5 +129,6 @@ fn read(path: &Path, expected: &str, digest: &mut Sha256) -> Result<Vec<u8>, Dat
 
 /// A digest in hexadecimal.
 fn hexadecimal(digest: Sha256) -> String {
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)]));
+    digest.finalize().iter().flat_map(digits).collect()
 }

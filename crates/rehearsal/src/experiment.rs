@@ -62,7 +62,9 @@ pub enum ExperimentError {
         error: CheckpointError,
     },
     /// The loss is no number.
-    #[error("the loss is {loss} at step {step} (task {task}, epoch {epoch}): try a smaller `--lr`; the last checkpoint is kept")]
+    #[error(
+        "the loss is {loss} at step {step} (task {task}, epoch {epoch}): try a smaller `--lr`; the last checkpoint is kept"
+    )]
     Diverged {
         /// NaN or infinite.
         loss: f32,
@@ -106,7 +108,11 @@ enum Line<'a> {
         retrieved: usize,
         memory: usize,
     },
-    Task { after_task: usize, accuracy: &'a [f64], seconds: f64 },
+    Task {
+        after_task: usize,
+        accuracy: &'a [f64],
+        seconds: f64,
+    },
 }
 
 impl Experiment {
@@ -131,7 +137,8 @@ impl Experiment {
         adjust(&mut said);
         let mut experiment = Self::open(&said)?;
         if let Some(bytes) = RunDirectory::read_checkpoint(directory)? {
-            let restored = Checkpoint::from_bytes(&bytes, experiment.stream.shape()).and_then(|saved| experiment.restore(saved));
+            let restored =
+                Checkpoint::from_bytes(&bytes, experiment.stream.shape()).and_then(|saved| experiment.restore(saved));
             restored.map_err(|error| ExperimentError::Checkpoint { path: directory.into(), error })?;
         }
         experiment.directory = Some(RunDirectory::reopen(directory, experiment.progress.steps_length)?);
@@ -143,7 +150,10 @@ impl Experiment {
         let source = config.dataset.open(config.data.as_deref())?;
         let data_sha256 = source.sha256().to_owned();
         if said.data_sha256.as_ref().is_some_and(|expected| *expected != data_sha256) {
-            let why = format!("these are not the data of the run: their SHA-256 is {data_sha256}, expected {}", said.data_sha256.as_deref().unwrap_or(""));
+            let why = format!(
+                "these are not the data of the run: their SHA-256 is {data_sha256}, expected {}",
+                said.data_sha256.as_deref().unwrap_or("")
+            );
             return Err(Refusal(why).into());
         }
         let stream = Arc::new(Stream::new(source, &config.plan())?);
@@ -209,7 +219,11 @@ impl Experiment {
     }
 
     /// Learns what is left of a task.
-    fn learn(&mut self, task: TaskId, observer: &mut (dyn Observer + Send)) -> Result<ControlFlow<()>, ExperimentError> {
+    fn learn(
+        &mut self,
+        task: TaskId,
+        observer: &mut (dyn Observer + Send),
+    ) -> Result<ControlFlow<()>, ExperimentError> {
         let stream = Arc::clone(&self.stream);
         let every = Duration::from_secs_f64(self.config.checkpoint_minutes * 60.0);
         let mut saved = Instant::now();
@@ -230,7 +244,13 @@ impl Experiment {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn learn_batch(&mut self, order: &Epoch, task: TaskId, epoch: usize, number: usize) -> Result<StepEvent, ExperimentError> {
+    fn learn_batch(
+        &mut self,
+        order: &Epoch,
+        task: TaskId,
+        epoch: usize,
+        number: usize,
+    ) -> Result<StepEvent, ExperimentError> {
         let mut clock = Clock::start();
         let incoming = order.batch(number)?;
         self.progress.phases.data += clock.lap();
@@ -273,7 +293,11 @@ impl Experiment {
 
     /// For each test image of all tasks up to `after`, 1 if the prediction is right.
     fn predictions(&self, after: TaskId) -> Result<Vec<u8>, ExperimentError> {
-        let parts = self.stream.tasks().take(after.index() + 1).map(|task| self.task_predictions(task, self.stream.seen(after)));
+        let parts = self
+            .stream
+            .tasks()
+            .take(after.index() + 1)
+            .map(|task| self.task_predictions(task, self.stream.seen(after)));
         parts.collect::<Result<Vec<_>, _>>().map(|parts| parts.concat())
     }
 

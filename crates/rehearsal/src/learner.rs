@@ -1,9 +1,5 @@
 //! The learner: a network, a method, a memory and a retrieval, and one step of them, which is Algorithm 1 of the paper.
 
-use burn::{
-    module::Module,
-    tensor::{Device, Tensor},
-};
 use crate::{
     chance::{Chance, Decides},
     clock::{Clock, Phases},
@@ -15,6 +11,10 @@ use crate::{
     retrieval::Retrieval,
     sample::{Class, ImageShape, Sample, to_tensor},
     views::Views,
+};
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor},
 };
 
 /// Images per batch when predicting.

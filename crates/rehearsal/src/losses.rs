@@ -24,7 +24,7 @@ pub fn cross_entropy_seen(logits: Tensor<2>, labels: &[Class], seen: usize) -> T
     cross_entropy(logits.narrow(1, 0, seen), labels)
 }
 
-/// Proxy-based contrastive loss of every anchor: −s_{i,y_i} + log Σ_j exp(s_{i,y_j}), j over all anchors or over the classes present.
+/// Proxy-based contrastive loss of every anchor: `−s[i, y_i] + log Σ_j exp(s[i, y_j])`, j over all anchors or over the classes present.
 /// `scores` are `[n, K]`, the result `[n]`. A class that no anchor has gets exactly no gradient.
 pub fn proxy_contrastive(scores: Tensor<2>, labels: &[Class], denominator: Denominator) -> Tensor<1> {
     let mut present = labels.to_vec();
@@ -124,11 +124,25 @@ mod tests {
             (vector(f.grad(&gradients).unwrap()), vector(w.grad(&gradients).unwrap()))
         };
         let (f, w) = gradients(Denominator::Multiset);
-        close(&f, &[0.0, 0.029801, 0.029801, 0.048128, 0.0, 0.024064, -0.122268, 0.122268, 0.026504, 0.069145, 0.176776, -0.176776], 2e-6);
+        close(
+            &f,
+            &[
+                0.0, 0.029801, 0.029801, 0.048128, 0.0, 0.024064, -0.122268, 0.122268, 0.026504, 0.069145, 0.176776,
+                -0.176776,
+            ],
+            2e-6,
+        );
         close(&w, &[0.0, 0.014940, 0.034572, 0.138817, 0.0, 0.142204, 0.018768, -0.045572, 0.0, 0.0, 0.0, 0.0], 2e-6);
         assert_eq!(w[9..], [0.0; 3], "a class without anchors gets exactly no gradient");
         let (f, w) = gradients(Denominator::Set);
-        close(&f, &[0.0, 0.053254, 0.053254, 0.026627, 0.0, 0.026627, -0.176776, 0.176776, 0.038319, 0.038319, 0.176776, -0.176776], 2e-6);
+        close(
+            &f,
+            &[
+                0.0, 0.053254, 0.053254, 0.026627, 0.0, 0.026627, -0.176776, 0.176776, 0.038319, 0.038319, 0.176776,
+                -0.176776,
+            ],
+            2e-6,
+        );
         close(&w, &[0.0, -0.052182, 0.019160, 0.210870, 0.0, 0.157617, 0.030524, -0.034788, 0.0, 0.0, 0.0, 0.0], 2e-6);
         assert_eq!(w[9..], [0.0; 3]);
     }

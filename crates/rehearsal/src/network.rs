@@ -114,7 +114,8 @@ impl Network {
     /// # Errors
     /// A name is missing, or has another shape than this network's: then the network may be partly replaced.
     pub fn load(&mut self, state: &State) -> Result<(), StateError> {
-        let names: Vec<String> = self.backbone.layers().into_iter().map(|(name, _)| format!("backbone.{name}")).collect();
+        let names: Vec<String> =
+            self.backbone.layers().into_iter().map(|(name, _)| format!("backbone.{name}")).collect();
         for (name, layer) in names.iter().zip(self.backbone.layers_mut()) {
             layer.load(name, state)?;
         }

@@ -61,7 +61,13 @@ pub struct StepProbe<'a> {
 
 impl<'a> StepProbe<'a> {
     /// Answers for `memory`, before a step of `network` on `incoming` (in the views that the method trains on).
-    pub fn new(network: &'a Network, memory: &'a Memory, incoming: &'a Anchors, seen: usize, settings: &'a Settings) -> Self {
+    pub fn new(
+        network: &'a Network,
+        memory: &'a Memory,
+        incoming: &'a Anchors,
+        seen: usize,
+        settings: &'a Settings,
+    ) -> Self {
         Self { network, memory, incoming, seen, settings, looked_ahead: None, seconds: Phases::default() }
     }
 }
@@ -100,7 +106,14 @@ mod tests {
     /// The linear softmax model of V2: two pixels, three classes.
     fn v2_network() -> Network {
         let input = ImageShape { height: 1, width: 2, channels: 1 };
-        let architecture = Architecture { backbone: BackboneKind::Pixels, width: 0, head: HeadKind::Linear, classes: 3, input, kernels: Kernels::Winograd };
+        let architecture = Architecture {
+            backbone: BackboneKind::Pixels,
+            width: 0,
+            head: HeadKind::Linear,
+            classes: 3,
+            input,
+            kernels: Kernels::Winograd,
+        };
         let mut network = Network::new(&architecture, 0, &training_device(&Device::flex()));
         let mut state = network.state();
         let array = |shape: &[usize], values: &[f32]| Array { shape: shape.to_vec(), values: values.to_vec() };
@@ -121,7 +134,8 @@ mod tests {
     #[test]
     fn v2_gradients_and_scores() {
         let network = v2_network();
-        let incoming = Anchors { images: points(&[[1.0, 0.0], [0.5, 1.0]], &network.device()), labels: vec![Class(2), Class(1)] };
+        let incoming =
+            Anchors { images: points(&[[1.0, 0.0], [0.5, 1.0]], &network.device()), labels: vec![Class(2), Class(1)] };
         let before = network.state();
         let look_ahead = LookAhead::new(&network, &incoming, 3, 0.1);
         assert_eq!(network.state(), before, "the virtual step moves nothing");
@@ -129,20 +143,38 @@ mod tests {
             let ahead = look_ahead.ahead.state();
             before.0[name].values.iter().zip(&ahead.0[name].values).map(|(now, ahead)| (now - ahead) / 0.1).collect()
         };
-        close(&moved("head.weight"), &[0.311_683_66, 0.149_140_98, 0.036_903_86, -0.277_507_81, -0.348_587_52, 0.128_366_83]);
+        close(
+            &moved("head.weight"),
+            &[0.311_683_66, 0.149_140_98, 0.036_903_86, -0.277_507_81, -0.348_587_52, 0.128_366_83],
+        );
         close(&moved("head.bias"), &[0.386_254_15, -0.101_850_05, -0.284_404_11]);
         let x = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [1.0, 1.0], [0.0, -1.0], [1.0, -1.0], [0.5, 0.5], [-1.0, 1.0]];
         let y = [0, 1, 2, 0, 2, 1, 2, 0].map(Class);
         let scores = look_ahead.loss_change(&points(&x, &Device::flex()), &y, Norm::Batch);
-        let expected =
-            [0.051_344_33, -0.028_501_03, 0.006_699_01, 0.080_996_44, -0.045_477_92, -0.004_633_29, -0.041_318_83, 0.026_638_51];
+        let expected = [
+            0.051_344_33,
+            -0.028_501_03,
+            0.006_699_01,
+            0.080_996_44,
+            -0.045_477_92,
+            -0.004_633_29,
+            -0.041_318_83,
+            0.026_638_51,
+        ];
         close(&scores, &expected);
     }
 
     #[test]
     fn v2_norm_modes_of_scoring() {
         let input = ImageShape { height: 8, width: 8, channels: 1 };
-        let architecture = Architecture { backbone: BackboneKind::Tiny, width: 4, head: HeadKind::Linear, classes: 3, input, kernels: Kernels::Winograd };
+        let architecture = Architecture {
+            backbone: BackboneKind::Tiny,
+            width: 4,
+            head: HeadKind::Linear,
+            classes: 3,
+            input,
+            kernels: Kernels::Winograd,
+        };
         let network = Network::new(&architecture, 0, &training_device(&Device::flex()));
         let image = |seed: usize| (0..64).map(|i| ((i * (seed + 3) * 37) % 101) as f32 / 100.0).collect::<Vec<_>>();
         let images = |seeds: &[usize], device: &Device| -> Tensor<4> {
@@ -151,8 +183,13 @@ mod tests {
         };
         let incoming = Anchors { images: images(&[0, 1], &network.device()), labels: vec![Class(0), Class(1)] };
         let look_ahead = LookAhead::new(&network, &incoming, 3, 0.1);
-        let first = |seeds: &[usize], norm| look_ahead.loss_change(&images(seeds, &Device::flex()), &vec![Class(2); seeds.len()], norm)[0];
-        assert!((first(&[5, 6], Norm::Batch) - first(&[5, 7], Norm::Batch)).abs() > 1e-5, "batch mode depends on the draw");
+        let first = |seeds: &[usize], norm| {
+            look_ahead.loss_change(&images(seeds, &Device::flex()), &vec![Class(2); seeds.len()], norm)[0]
+        };
+        assert!(
+            (first(&[5, 6], Norm::Batch) - first(&[5, 7], Norm::Batch)).abs() > 1e-5,
+            "batch mode depends on the draw"
+        );
         assert!((first(&[5, 6], Norm::Eval) - first(&[5, 7], Norm::Eval)).abs() < 1e-6, "eval mode does not");
     }
 }

@@ -1,6 +1,9 @@
 //! What a finished run says: `result.json`.
 
-use measure::{AccuracyMatrix, accuracy, average_incremental_accuracy, backward_transfer, forgetting, forgetting_from_first, retention};
+use measure::{
+    AccuracyMatrix, accuracy, average_incremental_accuracy, backward_transfer, forgetting, forgetting_from_first,
+    retention,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{checkpoint::Progress, clock::Phases, config::Config};
@@ -59,7 +62,13 @@ pub struct Seconds {
 
 impl Record {
     /// The record of a finished run.
-    pub(crate) fn new(config: Config, data_sha256: String, class_names: Vec<String>, progress: Progress, test_images: usize) -> Self {
+    pub(crate) fn new(
+        config: Config,
+        data_sha256: String,
+        class_names: Vec<String>,
+        progress: Progress,
+        test_images: usize,
+    ) -> Self {
         let Progress { matrix, task_seconds, phases, steps, peak_memory_bytes, .. } = progress;
         let total: f64 = task_seconds.iter().sum();
         let kept = retention(&matrix);

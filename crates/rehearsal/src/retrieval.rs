@@ -73,8 +73,11 @@ impl Ratio {
 impl FromStr for Ratio {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once(':').and_then(|(high, low)| Some((high.trim().parse().ok()?, low.trim().parse().ok()?)));
-        parts.map(|(high, low)| Self { high, low }).ok_or_else(|| format!("`{text}` is not a ratio: write high:low, such as 5:5"))
+        let parts =
+            text.split_once(':').and_then(|(high, low)| Some((high.trim().parse().ok()?, low.trim().parse().ok()?)));
+        parts
+            .map(|(high, low)| Self { high, low })
+            .ok_or_else(|| format!("`{text}` is not a ratio: write high:low, such as 5:5"))
     }
 }
 

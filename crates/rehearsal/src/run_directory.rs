@@ -124,7 +124,9 @@ impl RunDirectory {
     /// # Errors
     /// It cannot be written.
     pub fn log(&mut self, line: &impl Serialize) -> Result<(), DirectoryError> {
-        let written = serde_json::to_writer(&mut self.steps, line).map_err(io::Error::from).and_then(|()| self.steps.write_all(b"\n"));
+        let written = serde_json::to_writer(&mut self.steps, line)
+            .map_err(io::Error::from)
+            .and_then(|()| self.steps.write_all(b"\n"));
         written.map_err(|error| DirectoryError::Unwritable { path: self.path.join(STEPS), error })
     }
 

@@ -182,7 +182,8 @@ impl Stream {
     }
 
     fn load(&self, split: Split, task: TaskId, entries: &[Entry]) -> Result<Vec<Sample>, DataError> {
-        let load = |entry: &Entry| Ok(Sample { image: self.source.image(split, entry.index)?, label: entry.label, task });
+        let load =
+            |entry: &Entry| Ok(Sample { image: self.source.image(split, entry.index)?, label: entry.label, task });
         entries.iter().map(load).collect()
     }
 }
@@ -206,7 +207,12 @@ impl Epoch<'_> {
 }
 
 /// The images of each class of `order`, renumbered by their place in it.
-fn per_class(source: &dyn Source, split: Split, order: &[usize], cap: Option<usize>) -> Result<Vec<Vec<Entry>>, StreamError> {
+fn per_class(
+    source: &dyn Source,
+    split: Split,
+    order: &[usize],
+    cap: Option<usize>,
+) -> Result<Vec<Vec<Entry>>, StreamError> {
     let mut place = vec![None; source.class_names().len()];
     for (new, &old) in order.iter().enumerate() {
         place[old] = Some(new);
@@ -235,7 +241,15 @@ mod tests {
 
     fn plan() -> Plan {
         let cap = None;
-        Plan { tasks: 5, classes: None, class_order: ClassOrder::Seeded, train_per_class: cap, test_per_class: cap, batch: 10, seed: 1 }
+        Plan {
+            tasks: 5,
+            classes: None,
+            class_order: ClassOrder::Seeded,
+            train_per_class: cap,
+            test_per_class: cap,
+            batch: 10,
+            seed: 1,
+        }
     }
 
     fn stream(plan: &Plan) -> Result<Stream, StreamError> {
@@ -274,7 +288,14 @@ mod tests {
 
     #[test]
     fn natural_order_first_classes_and_caps() {
-        let cut = Plan { classes: Some(4), tasks: 2, class_order: ClassOrder::Natural, train_per_class: Some(13), test_per_class: Some(7), ..plan() };
+        let cut = Plan {
+            classes: Some(4),
+            tasks: 2,
+            class_order: ClassOrder::Natural,
+            train_per_class: Some(13),
+            test_per_class: Some(7),
+            ..plan()
+        };
         let stream = stream(&cut).unwrap();
         assert_eq!(stream.class_names(), ["t-shirt", "trouser", "pullover", "dress"]);
         assert_eq!(stream.batches(TaskId(1)), 2, "26 images, the last 6 dropped");
@@ -284,9 +305,18 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_with_a_reason() {
         let error = |plan: Plan| stream(&plan).err().unwrap().to_string();
-        assert_eq!(error(Plan { tasks: 3, ..plan() }), "10 classes do not divide into 3 tasks of equal size: choose `--tasks` from 1, 2, 5, 10");
-        assert_eq!(error(Plan { classes: Some(11), ..plan() }), "the data set has 10 classes: `--classes 11` cannot be used");
-        assert_eq!(error(Plan { batch: 501, ..plan() }), "a batch of 501 is larger than task 1, which has 500 training images");
+        assert_eq!(
+            error(Plan { tasks: 3, ..plan() }),
+            "10 classes do not divide into 3 tasks of equal size: choose `--tasks` from 1, 2, 5, 10"
+        );
+        assert_eq!(
+            error(Plan { classes: Some(11), ..plan() }),
+            "the data set has 10 classes: `--classes 11` cannot be used"
+        );
+        assert_eq!(
+            error(Plan { batch: 501, ..plan() }),
+            "a batch of 501 is larger than task 1, which has 500 training images"
+        );
         assert!(error(Plan { tasks: 0, ..plan() }).contains("0 tasks"));
         assert!(error(Plan { test_per_class: Some(0), ..plan() }).contains("has no test images"));
     }

@@ -33,8 +33,18 @@ pub struct Anchors {
 
 impl Views {
     /// The views of `samples` at a step; what is random about them is decided by `what`, under `seed`.
-    pub fn of(self, samples: &[Sample], shape: ImageShape, what: Decides, seed: u64, step: u64, device: &Device) -> Anchors {
-        let view = |(index, sample): (usize, &Sample)| augment(&sample.image, shape, &mut Chance::new(seed, what, &[step, index as u64]));
+    pub fn of(
+        self,
+        samples: &[Sample],
+        shape: ImageShape,
+        what: Decides,
+        seed: u64,
+        step: u64,
+        device: &Device,
+    ) -> Anchors {
+        let view = |(index, sample): (usize, &Sample)| {
+            augment(&sample.image, shape, &mut Chance::new(seed, what, &[step, index as u64]))
+        };
         let raw = samples.iter().map(|sample| sample.image.clone());
         let images: Vec<Image> = match self {
             Self::Raw => raw.collect(),

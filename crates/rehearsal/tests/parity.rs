@@ -1,5 +1,7 @@
 //! Whole networks and whole steps against PyTorch: see `tests/goldens/README.md`.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod goldens;
 
 use burn::{
@@ -23,7 +25,8 @@ const TEMPERATURE: f64 = 0.09;
 
 fn network(golden: &Golden, prefix: &str, width: usize, classes: usize, head: HeadKind) -> Network {
     let input = ImageShape { height: 32, width: 32, channels: 3 };
-    let architecture = Architecture { backbone: BackboneKind::ResNet18, width, head, classes, input, kernels: Kernels::Winograd };
+    let architecture =
+        Architecture { backbone: BackboneKind::ResNet18, width, head, classes, input, kernels: Kernels::Winograd };
     let mut network = Network::new(&architecture, 0, &training_device(&Device::flex()));
     network.load(&golden.state(prefix)).unwrap();
     network
@@ -156,7 +159,8 @@ fn parity_er_one_step() {
     let golden = Golden::open("er");
     let mut network = network(&golden, "before.", 4, 6, HeadKind::Linear);
     let device = network.device();
-    let anchors = |images: &str, labels: &str| Anchors { images: golden.images(images, &device), labels: golden.labels(labels) };
+    let anchors =
+        |images: &str, labels: &str| Anchors { images: golden.images(images, &device), labels: golden.labels(labels) };
     let batch = StepBatch { incoming: anchors("x", "y"), retrieved: Some(anchors("memory.x", "memory.y")), seen: 6 };
     let loss = Er { reduction: Reduction::Mean }.loss(&mut network, &batch).unwrap();
     assert_close("loss", &values(&loss), &[golden.scalar("loss")], 1e-4);

@@ -60,7 +60,14 @@ impl Workload {
     fn new(width: usize, size: usize) -> Self {
         let method = Pcr { temperature: 0.09, denominator: Denominator::Multiset };
         let input = ImageShape { height: size, width: size, channels: 3 };
-        let architecture = Architecture { backbone: BackboneKind::ResNet18, width, head: method.head(), classes: CLASSES, input, kernels: Kernels::Winograd };
+        let architecture = Architecture {
+            backbone: BackboneKind::ResNet18,
+            width,
+            head: method.head(),
+            classes: CLASSES,
+            input,
+            kernels: Kernels::Winograd,
+        };
         let plain = Device::flex();
         let device = training_device(&plain);
         let mut chance = Chance::new(0, Decides::Split, &[]);

@@ -23,10 +23,11 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     let experiment = match &args.resume {
         None => begin(args)?,
         Some(directory) => {
+            let adjusted = adjusted(args)?;
             if let Some(result) = RunDirectory::read_result(directory).unwrap_or(None) {
                 return already_finished(args, directory, &result);
             }
-            go_on(args, directory)?
+            Experiment::resume(directory, |saved| *saved = saved.overridden_by(&adjusted))?
         }
     };
     let directory = experiment.directory().map(Path::to_owned).unwrap_or_default();
@@ -54,7 +55,8 @@ fn begin(args: &Run) -> Result<Experiment> {
         None => Said::default(),
         Some(path) => {
             let file = path.display();
-            let text = std::fs::read_to_string(path).map_err(|error| Refusal(format!("{file} cannot be read: {error}")))?;
+            let text =
+                std::fs::read_to_string(path).map_err(|error| Refusal(format!("{file} cannot be read: {error}")))?;
             Said::parse(&text).map_err(|refusal| Refusal(format!("{file}, {refusal}")))?
         }
     };
@@ -75,19 +77,21 @@ fn free_directory(name: &str) -> PathBuf {
     (1..).map(numbered).find(|path| !path.exists()).unwrap_or_else(|| numbered(1))
 }
 
-fn go_on(args: &Run, directory: &Path) -> Result<Experiment> {
+/// What may change when a run goes on: only what does not change its results.
+fn adjusted(args: &Run) -> Result<Said, Refusal> {
     let said = args.settings.said();
     let allowed = Said { threads: said.threads, data: said.data.clone(), ..Said::default() };
-    if said != allowed {
-        let why = "`--resume` goes on with the settings of the run: only --threads, --data, --quiet and --json may stand beside it";
-        return Err(Refusal(why.into()).into());
+    if said == allowed {
+        return Ok(allowed);
     }
-    Ok(Experiment::resume(directory, |saved| *saved = saved.overridden_by(&allowed))?)
+    let why = "`--resume` goes on with the settings of the run: only --threads, --data, --quiet and --json may stand beside it";
+    Err(Refusal(why.into()))
 }
 
 /// A finished run has nothing left to do: its result is shown again.
 fn already_finished(args: &Run, directory: &Path, result: &str) -> Result<ExitCode> {
-    let record = serde_json::from_str(result).with_context(|| format!("{} is damaged", directory.join("result.json").display()))?;
+    let record = serde_json::from_str(result)
+        .with_context(|| format!("{} is damaged", directory.join("result.json").display()))?;
     if args.json {
         println!("{}", serde_json::to_string(&record)?);
     } else if !args.quiet {

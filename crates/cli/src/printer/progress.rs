@@ -36,7 +36,16 @@ enum Display {
 impl Progress {
     /// Shows nothing.
     pub fn silent() -> Self {
-        Self { display: Display::Silent, tasks: 0, epochs: 0, batch: 0, total: 0, before: 0, start: Instant::now(), loss: None }
+        Self {
+            display: Display::Silent,
+            tasks: 0,
+            epochs: 0,
+            batch: 0,
+            total: 0,
+            before: 0,
+            start: Instant::now(),
+            loss: None,
+        }
     }
 
     /// Shows how far `experiment` is.
@@ -45,11 +54,18 @@ impl Progress {
         let (total, before) = (experiment.total_steps(), experiment.progress().steps);
         let retrieval = config.retrieval.map(|retrieval| format!(" + {retrieval}")).unwrap_or_default();
         let directory = experiment.directory().map(|path| format!(" → {}", path.display())).unwrap_or_default();
-        eprintln!("{}{retrieval} on {}, {} tasks, {total} steps{directory}", config.method, config.dataset, config.tasks);
+        eprintln!(
+            "{}{retrieval} on {}, {} tasks, {total} steps{directory}",
+            config.method, config.dataset, config.tasks
+        );
         if before > 0 {
             eprintln!("going on after step {before}");
         }
-        let display = if std::io::stderr().is_terminal() { Display::Bar(bar(total, before)) } else { Display::Lines { last: Instant::now() } };
+        let display = if std::io::stderr().is_terminal() {
+            Display::Bar(bar(total, before))
+        } else {
+            Display::Lines { last: Instant::now() }
+        };
         let (tasks, epochs, batch) = (config.tasks, config.epochs, config.batch);
         Self { display, tasks, epochs, batch, total, before, start: Instant::now(), loss: None }
     }
@@ -82,7 +98,8 @@ impl Progress {
     /// After a task.
     pub fn task(&mut self, task: usize, row: &[f64]) {
         let mean = row.iter().sum::<f64>() / row.len() as f64;
-        let line = format!("after task {}/{}: accuracy {} % over the tasks so far", task + 1, self.tasks, percent(Some(mean)));
+        let line =
+            format!("after task {}/{}: accuracy {} % over the tasks so far", task + 1, self.tasks, percent(Some(mean)));
         match &self.display {
             Display::Silent => {}
             Display::Bar(bar) => {
@@ -103,7 +120,8 @@ impl Progress {
 }
 
 fn bar(total: u64, before: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(total).with_style(style.progress_chars("=> ")).with_position(before)
 }
 

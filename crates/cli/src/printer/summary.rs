@@ -14,7 +14,11 @@ const WIDEST_MATRIX: usize = 10;
 pub fn summary(record: &Record, directory: &Path) -> String {
     let mut text = String::new();
     let matrix = &record.matrix;
-    if matrix.tasks_seen() <= WIDEST_MATRIX { square(matrix, &mut text) } else { tall(matrix, &mut text) }
+    if matrix.tasks_seen() <= WIDEST_MATRIX {
+        square(matrix, &mut text)
+    } else {
+        tall(matrix, &mut text)
+    }
     let measures = [
         ("accuracy", record.accuracy, "mean over all tasks at the end"),
         ("forgetting", record.forgetting, "from each task's best to its last"),
@@ -52,7 +56,8 @@ fn tall(matrix: &AccuracyMatrix, text: &mut String) {
     for task in 0..tasks {
         let at = |after: usize| matrix.get(after, task).unwrap_or(0.0);
         let best = (task..tasks).map(at).fold(0.0, f64::max);
-        let cells: String = [at(task), best, at(tasks - 1)].map(|accuracy| format!("{:>7}", percent(Some(accuracy)))).concat();
+        let cells: String =
+            [at(task), best, at(tasks - 1)].map(|accuracy| format!("{:>7}", percent(Some(accuracy)))).concat();
         line(text, &format!("{:<15}{cells}", format!("task {}", task + 1)));
     }
 }

@@ -1,11 +1,10 @@
 //! The forward loop of every direct convolution, and (with other weights) of its input gradient.
 
-use crate::buffer::{Buffer, Shared};
-use crate::convolution::Convolution;
+use crate::buffer::{Loan, Shared};
+use crate::convolution::{Convolution, Machine};
 use crate::gemm::{Block, Panel, Panels, row_blocks, with_panel};
 use crate::image::{Image, Layout, Shape};
-use crate::isa::{Isa, Kernel};
-use crate::pool::Pool;
+use crate::isa::Kernel;
 use crate::simd::Simd;
 use crate::sink::Sink;
 use crate::sums::{Sums, add_to_row};
@@ -39,14 +38,8 @@ impl Sweep {
         if conv.stride == 1 {
             return vec![Self::forward(conv)];
         }
-        let one = |y: usize, x: usize| Self {
-            rows: 1 + y,
-            columns: 1 + x,
-            step: 1,
-            before: 0,
-            spread: 2,
-            parity: [y, x],
-        };
+        let one =
+            |y: usize, x: usize| Self { rows: 1 + y, columns: 1 + x, step: 1, before: 0, spread: 2, parity: [y, x] };
         match conv.kernel {
             1 => vec![one(0, 0)],
             _ => vec![one(0, 0), one(0, 1), one(1, 0), one(1, 1)],
@@ -75,22 +68,22 @@ pub(crate) struct PackedSweep {
     sweep: Sweep,
     depth: usize,
     panels: Panels,
-    weights: Buffer,
+    weights: Loan,
 }
 
 impl PackedSweep {
     /// Packs the weights `[k, k, cin, cout]` for the forward pass.
-    pub(crate) fn forward(isa: Isa, conv: Convolution, weights: &[f32]) -> Self {
+    pub(crate) fn forward(machine: &Machine, conv: Convolution, weights: &[f32]) -> Self {
         let sweep = Sweep::forward(conv);
         let depth = conv.kernel * conv.kernel * conv.cin;
-        Self::pack(isa, sweep, depth, conv.cout, |k, column| weights[k * conv.cout + column])
+        Self::pack(machine, sweep, depth, conv.cout, |k, column| weights[k * conv.cout + column])
     }
 
     /// Packs the weights `[k, k, cin, cout]` for every sweep of the input gradient.
-    pub(crate) fn input_gradient(isa: Isa, conv: Convolution, weights: &[f32]) -> Vec<Self> {
+    pub(crate) fn input_gradient(machine: &Machine, conv: Convolution, weights: &[f32]) -> Vec<Self> {
         let Convolution { kernel, cin, cout, .. } = conv;
         let pack = |sweep: Sweep| {
-            Self::pack(isa, sweep, sweep.rows * sweep.columns * cout, cin, |k, ci| {
+            Self::pack(machine, sweep, sweep.rows * sweep.columns * cout, cin, |k, ci| {
                 let (tap, co) = (k / cout, k % cout);
                 let y = sweep.gradient_tap(conv, 0, tap / sweep.columns);
                 let x = sweep.gradient_tap(conv, 1, tap % sweep.columns);
@@ -100,18 +93,28 @@ impl PackedSweep {
         Sweep::input_gradient(conv).into_iter().map(pack).collect()
     }
 
-    fn pack(isa: Isa, sweep: Sweep, depth: usize, columns: usize, weight: impl Fn(usize, usize) -> f32) -> Self {
-        let panels = Panels::new(columns, isa.lanes(), isa.halves());
-        let mut packed = Buffer::new(depth * panels.padded());
-        for panel in panels.iter() {
-            let at = panels.packed_at(panel, depth);
-            let width = panel.registers() * isa.lanes();
-            for k in 0..depth {
-                for j in 0..panel.width {
-                    packed[at + k * width + j] = weight(k, panel.first + j);
-                }
+    fn pack(
+        machine: &Machine,
+        sweep: Sweep,
+        depth: usize,
+        columns: usize,
+        weight: impl Fn(usize, usize) -> f32 + Sync,
+    ) -> Self {
+        let lanes = machine.isa.lanes();
+        let panels = Panels::new(columns, lanes, machine.isa.halves());
+        let mut packed = machine.spare.lend(depth * panels.padded());
+        let shared = Shared::new(&mut packed);
+        machine.pool.run(panels.count(), |index, _| {
+            let panel = panels.panel(index);
+            let (at, width) = (panel.packed_at(depth), panel.registers() * lanes);
+            // SAFETY: the panels' weights do not overlap.
+            let to = unsafe { std::slice::from_raw_parts_mut(shared.at(at), depth * width) };
+            for (k, row) in to.chunks_exact_mut(width).enumerate() {
+                let (used, padding) = row.split_at_mut(panel.width);
+                used.iter_mut().enumerate().for_each(|(j, to)| *to = weight(k, panel.first + j));
+                padding.fill(0.0);
             }
-        }
+        });
         Self { sweep, depth, panels, weights: packed }
     }
 
@@ -124,8 +127,7 @@ impl PackedSweep {
     /// Sweeps over `input` and hands all sums to `sink`, which writes to an image laid out as `out`.
     pub(crate) fn run<K: Sink>(
         &self,
-        pool: &Pool,
-        isa: Isa,
+        machine: &Machine,
         input: &Image,
         out: Layout,
         sink: K,
@@ -137,12 +139,12 @@ impl PackedSweep {
         let tasks = self.tasks(out.shape);
         let (rows, stride) = sums.map(|sums| sums.begin(tasks, out.shape.c)).unzip();
         let stride = stride.unwrap_or(0);
-        pool.run(tasks, |task, _| {
+        machine.pool.run(tasks, |task, _| {
             let first = task * per_task;
             // SAFETY: row `task` of the sums is this task's own.
             let sums = rows.map_or(std::ptr::null_mut(), |rows: Shared| unsafe { rows.at(task * 2 * stride) });
             let count = per_task.min(grid.pixels() - first);
-            isa.run(Task { packed: self, input, out, grid, first, count, sink, sums, stride });
+            machine.isa.run(Task { packed: self, input, out, grid, first, count, sink, sums, stride });
         });
     }
 }
@@ -198,8 +200,8 @@ impl<K: Sink> Task<'_, K> {
         from: &[usize; MOST],
         to: &[usize; MOST],
     ) {
-        let PackedSweep { sweep, depth, panels, weights } = self.packed;
-        let weights = weights[panels.packed_at(panel, *depth)..].as_ptr();
+        let PackedSweep { sweep, depth, weights, .. } = self.packed;
+        let weights = weights[panel.packed_at(*depth)..].as_ptr();
         let run = sweep.columns * self.input.shape().c;
         let (pitch, width) = (self.input.layout.row(), (NV + usize::from(HALF)) * S::LANES);
         row_blocks!(S, NV, HALF, self.count, i, MR => {
@@ -216,7 +218,7 @@ impl<K: Sink> Task<'_, K> {
                 }
             }
             let mut at = [0; MR];
-            at.copy_from_slice(&to[i..i + MR]);
+            at.copy_from_slice(&to[i..][..MR]);
             for j in 0..Block::<S, MR, NV, HALF>::REGISTERS {
                 let mut values = [simd.zero(); MR];
                 for r in 0..MR {

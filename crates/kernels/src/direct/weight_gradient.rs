@@ -1,11 +1,12 @@
 //! The gradient to the weights, straight from its definition: for each tap, input pixels times output gradients.
 //!
-//! Both images are first copied into blocks of channels, `[block][pixel][channel]`, because the loop reads a few channels of very
-//! many pixels, and pixels of 256 or 512 channels all fall into the same few cache sets. Then the batch is cut into parts (as many
-//! as the size of the gradient allows partial copies) and each part's sums over its pixels stay in registers:
-//! `[tap][cin][cout] += x[pixel + tap][cin] · g[pixel][cout]`. Parts are added in order.
+//! Images of many channels are first copied into blocks of channels, `[block][pixel][channel]`, because the loop reads a few
+//! channels of very many pixels, and pixels of 256 or 512 channels all fall into the same few cache sets. Then the batch is cut
+//! into parts (as many as the size of the gradient allows partial copies), and a part into bands of rows that stay in the
+//! first-level cache while every tap reads them: `[tap][cin][cout] += x[pixel + tap][cin] · g[pixel][cout]`. Parts are added in
+//! order.
 
-use crate::buffer::{Buffer, Shared};
+use crate::buffer::Shared;
 use crate::convolution::{Convolution, Machine};
 use crate::gemm::{Block, Panel, Panels, row_blocks, with_panel};
 use crate::image::Image;
@@ -20,24 +21,16 @@ const PARTIAL: usize = 1 << 18;
 const BLOCK: usize = 48;
 
 /// Writes `Σ x · g` to `gradient` `[k, k, cin, cout]`; `input` is the layer's bordered input, `grad` the gradient of its output.
-pub(crate) fn weight_gradient(
-    machine: &Machine,
-    conv: Convolution,
-    input: &Image,
-    grad: &Image,
-    partial: &mut Buffer,
-    gradient: &mut [f32],
-) {
+pub(crate) fn weight_gradient(machine: &Machine, conv: Convolution, input: &Image, grad: &Image, gradient: &mut [f32]) {
     let Machine { pool, isa, spare, .. } = machine;
     let len = gradient.len();
     let images = grad.shape().n;
     let parts = (PARTIAL / len).clamp(1, 8).min(images.max(1));
     let (x, g) = (Blocks::of(input, conv.cin), Blocks::of(grad, conv.cout));
-    let (mut x_data, mut g_data) = (spare.take(x.len()), spare.take(g.len()));
-    x.fill(pool, &mut x_data);
-    g.fill(pool, &mut g_data);
-    let partial = partial.at_least(parts * len);
-    let shared = Shared::new(partial);
+    let (mut x_copy, mut g_copy) = (spare.lend(x.copied()), spare.lend(g.copied()));
+    let (x_data, g_data) = (x.fill(pool, &mut x_copy), g.fill(pool, &mut g_copy));
+    let mut partial = spare.lend(parts * len);
+    let shared = Shared::new(&mut partial);
     let blocks = x.count * g.count;
     pool.run(parts * blocks, |task, _| {
         let (part, row, column) = (task / blocks, task % blocks / g.count, task % g.count);
@@ -48,9 +41,7 @@ pub(crate) fn weight_gradient(
         let (rows, columns) = (x.channels(row), g.channels(column));
         isa.run(Task { conv, x, g, x_data, g_data, images, rows, columns, out });
     });
-    add_parts(pool, partial, gradient);
-    spare.put(x_data);
-    spare.put(g_data);
+    add_parts(pool, &partial[..parts * len], gradient);
 }
 
 /// `gradient = Σ parts`, in order.
@@ -96,16 +87,29 @@ impl<'a> Blocks<'a> {
         self.pixels() * self.width
     }
 
-    fn len(self) -> usize {
-        self.count * self.block_len()
+    /// Floats of the copy: none if the only block is the image itself.
+    fn copied(self) -> usize {
+        if self.count == 1 { 0 } else { self.count * self.block_len() }
+    }
+
+    /// Floats from a row of the image to the next.
+    fn row(self) -> usize {
+        self.image.layout.row() / self.channels * self.width
     }
 
     fn channels(self, block: usize) -> Range<usize> {
         block * self.width..self.channels.min((block + 1) * self.width)
     }
 
-    fn fill(self, pool: &Pool, data: &mut [f32]) {
-        let to = Shared::new(data);
+    /// Copies the image into blocks, if there is more than one.
+    fn fill<'b>(self, pool: &Pool, copy: &'b mut [f32]) -> &'b [f32]
+    where
+        'a: 'b,
+    {
+        if self.count == 1 {
+            return &self.image.data;
+        }
+        let to = Shared::new(copy);
         let images = self.image.shape().n.max(1);
         let pixels = self.pixels() / images;
         pool.run(images, |n, _| {
@@ -121,6 +125,7 @@ impl<'a> Blocks<'a> {
                 }
             }
         });
+        copy
     }
 }
 
@@ -136,55 +141,93 @@ struct Task<'a> {
     out: *mut f32,
 }
 
+/// Floats of both images that one band may take: most of a first-level cache.
+const BAND: usize = 6 << 10;
+
 impl Kernel for Task<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let panels = Panels::new(self.columns.len(), S::LANES, S::HALVES);
-        for index in 0..panels.count() {
-            let panel = panels.panel(index);
-            with_panel!(panel, self.panel::<S>(simd, panel));
+        let height = self.g.image.shape().h;
+        let per_row = self.conv.stride * self.x.row() + self.g.row();
+        let band = (BAND / per_row).clamp(1, height);
+        let mut add = false;
+        for n in self.images.clone() {
+            let mut first = 0;
+            while first < height {
+                let rows = first..height.min(first + band);
+                for index in 0..panels.count() {
+                    let panel = panels.panel(index);
+                    with_panel!(panel, self.panel::<S>(simd, panel, n, rows.clone(), add));
+                }
+                add = true;
+                first += band;
+            }
         }
     }
 }
 
 impl Task<'_> {
+    /// Rows `band` of image `n`, for one panel of output channels and all taps.
     #[inline(always)]
-    fn panel<S: Simd, const NV: usize, const HALF: bool>(&self, simd: S, panel: Panel) {
+    fn panel<S: Simd, const NV: usize, const HALF: bool>(
+        &self,
+        simd: S,
+        panel: Panel,
+        n: usize,
+        band: Range<usize>,
+        add: bool,
+    ) {
         let Convolution { kernel, stride, cin, cout } = self.conv;
         let (x, g) = (self.x.image.layout, self.g.image.layout);
-        let (x_row, g_row) = (x.row() / cin * self.x.width, g.row() / cout * self.g.width);
+        let (x_row, g_row, w) = (stride * self.x.row(), self.g.row(), g.shape.w);
+        let right = self.g_data[g.offset(n, band.start, 0) / cout * self.g.width + panel.first..].as_ptr();
         for tap in 0..kernel * kernel {
-            let (ky, kx) = (tap / kernel, tap % kernel);
+            let (y, kx) = (band.start * stride + tap / kernel, tap % kernel);
+            let from = if kernel == 3 { x.offset_before(n, y, kx) } else { x.offset(n, y, kx) };
+            let left = self.x_data[from / cin * self.x.width..].as_ptr();
+            let out = (tap * cin + self.rows.start) * cout + self.columns.start + panel.first;
             row_blocks!(S, NV, HALF, self.rows.len(), first, MR => {
                 let mut totals = Block::<S, MR, NV, HALF>::zero(simd);
-                for n in self.images.clone() {
-                    let from = if kernel == 3 { x.offset_before(n, ky, kx) } else { x.offset(n, ky, kx) };
-                    let mut left = self.x_data[from / cin * self.x.width + first..].as_ptr();
-                    let mut right = self.g_data[g.offset(n, 0, 0) / cout * self.g.width + panel.first..].as_ptr();
-                    for _ in 0..g.shape.h {
-                        let mut rows = [left; MR];
-                        for r in 0..MR {
-                            rows[r] = left.wrapping_add(r);
-                        }
-                        // SAFETY: a row of pixels of both images; the last register of a pixel may read into the next one or
-                        // the slack.
-                        unsafe {
-                            totals.accumulate(simd, rows, stride * self.x.width, right, self.g.width, g.shape.w);
-                        }
-                        left = left.wrapping_add(stride * x_row);
-                        right = right.wrapping_add(g_row);
+                let (mut left, mut right) = (left.wrapping_add(first), right);
+                for _ in band.clone() {
+                    let mut rows = [left; MR];
+                    for r in 0..MR {
+                        rows[r] = left.wrapping_add(r);
                     }
+                    // SAFETY: a row of pixels of both images; the last register of a pixel may read into the next or the slack.
+                    unsafe { totals.accumulate(simd, rows, stride * self.x.width, right, self.g.width, w) };
+                    left = left.wrapping_add(x_row);
+                    right = right.wrapping_add(g_row);
                 }
-                for r in 0..MR {
-                    for j in 0..Block::<S, MR, NV, HALF>::REGISTERS {
-                        let column = j * S::LANES;
-                        let row = tap * cin + self.rows.start + first + r;
-                        let at = row * cout + self.columns.start + panel.first + column;
-                        // SAFETY: inside the rows and columns of the partial gradient that belong to this task.
-                        unsafe { simd.store_first(self.out.add(at), totals.get(simd, r, j), panel.width - column) };
-                    }
-                }
+                // SAFETY: rows and columns of the partial gradient that belong to this task.
+                unsafe { self.put(simd, &totals, self.out.add(out + first * cout), panel.width, add) };
             });
+        }
+    }
+
+    /// Stores the block's sums to `to`, or adds them.
+    #[inline(always)]
+    unsafe fn put<S: Simd, const MR: usize, const NV: usize, const HALF: bool>(
+        &self,
+        simd: S,
+        totals: &Block<S, MR, NV, HALF>,
+        to: *mut f32,
+        width: usize,
+        add: bool,
+    ) {
+        for r in 0..MR {
+            for j in 0..Block::<S, MR, NV, HALF>::REGISTERS {
+                let (column, mut value) = (j * S::LANES, totals.get(simd, r, j));
+                // SAFETY: the caller vouches for the rows; a load may run over into the next row or the slack.
+                unsafe {
+                    let to = to.add(r * self.conv.cout + column);
+                    if add {
+                        value = simd.add(value, simd.load(to));
+                    }
+                    simd.store_first(to, value, width - column);
+                }
+            }
         }
     }
 }

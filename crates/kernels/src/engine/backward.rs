@@ -4,7 +4,7 @@ use super::parameters::PackedParameters;
 use super::workspace::{self, STEM, Workspace};
 use super::{Engine, Tape};
 use crate::architecture::{Block, Layer};
-use crate::convolution::WeightGradient;
+use crate::convolution::{PackedInputGradient, weight_gradient};
 use crate::image::{Image, Layout, Shape};
 use crate::norm::{Backward, gate};
 use crate::sums::Sums;
@@ -21,7 +21,7 @@ pub struct LayerGradient {
 }
 
 /// Gradients of all layers, in their order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gradients {
     /// One per layer.
     pub layers: Vec<LayerGradient>,
@@ -32,7 +32,6 @@ pub(super) struct Scratch {
     batch: usize,
     stages: Vec<Stage>,
     sums: Sums<3>,
-    weights: WeightGradient,
 }
 
 struct Stage {
@@ -55,7 +54,7 @@ impl Scratch {
             }
         };
         let stages = blocks.iter().step_by(2).map(stage).collect();
-        Self { batch, stages, sums: Sums::default(), weights: WeightGradient::default() }
+        Self { batch, stages, sums: Sums::default() }
     }
 
     pub(super) fn batch(&self) -> usize {
@@ -81,18 +80,19 @@ impl Engine {
         tape: &Tape,
         grad_features: &[f32],
         scratch: &mut Scratch,
-    ) -> Gradients {
+        gradients: &mut Gradients,
+    ) {
         assert_eq!(grad_features.len(), tape.batch() * self.architecture.features(), "a gradient per feature");
-        let Scratch { stages, sums, weights, .. } = scratch;
-        let layers = vec![LayerGradient::default(); self.layers.len()];
-        let mut pass = Pass { engine: self, parameters, tape, sums, weights, layers };
+        let Scratch { stages, sums, .. } = scratch;
+        let layers = &mut gradients.layers;
+        layers.resize_with(self.layers.len(), LayerGradient::default);
+        let mut pass = Pass { engine: self, parameters, tape, sums, layers };
         spread(grad_features, &mut stages.last_mut().expect("four stages").end);
         for (b, block) in self.blocks.iter().enumerate().rev() {
             let (earlier, here) = stages.split_at_mut(b / 2);
             pass.block(b, block, &mut here[0], earlier.last_mut());
         }
         pass.stem(&mut stages[0]);
-        Gradients { layers: pass.layers }
     }
 }
 
@@ -101,8 +101,7 @@ struct Pass<'a> {
     parameters: &'a PackedParameters,
     tape: &'a Tape,
     sums: &'a mut Sums<3>,
-    weights: &'a mut WeightGradient,
-    layers: Vec<LayerGradient>,
+    layers: &'a mut [LayerGradient],
 }
 
 impl Pass<'_> {
@@ -139,7 +138,7 @@ impl Pass<'_> {
         self.weight(0, &self.tape.workspace().input, &stage.output);
     }
 
-    fn packed(&self, layer: usize) -> &crate::convolution::PackedInputGradient {
+    fn packed(&self, layer: usize) -> &PackedInputGradient {
         self.parameters.layers[layer].input_gradient(&self.engine.machine)
     }
 
@@ -164,9 +163,9 @@ impl Pass<'_> {
 
     fn weight(&mut self, layer: usize, input: &Image, output_grad: &Image) {
         let conv = self.engine.layers[layer].conv;
-        let mut gradient = vec![0.0; conv.weights()];
-        self.weights.run(&self.engine.machine, conv, input, output_grad, &mut gradient);
-        self.layers[layer].weight = gradient;
+        let gradient = &mut self.layers[layer].weight;
+        gradient.resize(conv.weights(), 0.0);
+        weight_gradient(&self.engine.machine, conv, input, output_grad, gradient);
     }
 }
 

@@ -96,7 +96,9 @@ fn average(image: &Image) -> Vec<f32> {
                 sums.iter_mut().zip(pixel).for_each(|(sum, x)| *sum += x);
             }
         }
-        sums.iter_mut().for_each(|sum| *sum /= (shape.h * shape.w) as f32);
+        for sum in sums {
+            *sum /= (shape.h * shape.w) as f32;
+        }
     }
     features
 }

@@ -33,7 +33,12 @@ impl PackedParameters {
     pub(super) fn new(machine: &Machine, layers: &[Layer], parameters: &[LayerParameters<'_>]) -> Self {
         assert_eq!(layers.len(), parameters.len(), "one set of parameters per layer");
         let pack = |(&layer, given): (&Layer, &LayerParameters<'_>)| {
-            assert_eq!([given.gamma.len(), given.beta.len()], [layer.conv.cout; 2], "gamma and beta of {:?}", layer.conv);
+            assert_eq!(
+                [given.gamma.len(), given.beta.len()],
+                [layer.conv.cout; 2],
+                "gamma and beta of {:?}",
+                layer.conv
+            );
             PackedLayer {
                 layer,
                 weight: given.weight.to_vec(),

@@ -7,7 +7,7 @@ use crate::architecture::{Architecture, Block, Layer};
 use crate::image::{Image, Layout, Shape};
 use std::sync::{Mutex, PoisonError};
 
-/// Images of one pass. `outputs` are the convolutions' (before the norm), `activations` what follows a ReLU (bordered).
+/// Images of one pass. `outputs` are the convolutions' (before the norm), `activations` what follows a `ReLU` (bordered).
 pub(crate) struct Workspace {
     pub batch: usize,
     pub taped: bool,
@@ -81,11 +81,7 @@ impl Workspace {
     }
 
     /// The activation to write, beside everything an activation is made of: all outputs by layer, and maybe another activation.
-    pub(crate) fn activate(
-        &mut self,
-        to: usize,
-        residual: Option<usize>,
-    ) -> (Outputs<'_>, Option<&Image>, &mut Image) {
+    pub(crate) fn activate(&mut self, to: usize, residual: Option<usize>) -> (Outputs<'_>, Option<&Image>, &mut Image) {
         let outputs = Outputs { images: &self.outputs, of: &self.output_of };
         let to = self.activation_of[to];
         match residual {

@@ -1,4 +1,4 @@
-//! Backward through ReLU and norm.
+//! Backward through `ReLU` and norm.
 
 use super::forward::Statistics;
 use super::rows::{Rows, repeat, start};

@@ -1,4 +1,4 @@
-//! Statistics, and normalise + residual + ReLU in one pass.
+//! Statistics, and normalise + residual + `ReLU` in one pass.
 
 use super::EPSILON;
 use super::rows::{Rows, repeat, start};
@@ -54,7 +54,7 @@ impl Affine {
     }
 }
 
-/// What is added before the ReLU.
+/// What is added before the `ReLU`.
 #[derive(Clone, Copy)]
 pub enum Residual<'a> {
     /// Nothing.
@@ -119,8 +119,7 @@ impl Kernel for Activate<'_> {
                         (None, _) => {}
                         (Some(other), None) => sum = simd.add(sum, simd.load(other.add(i))),
                         (Some(other), Some((scale, shift))) => {
-                            let (scale, shift) =
-                                (simd.load(scale.as_ptr().add(i)), simd.load(shift.as_ptr().add(i)));
+                            let (scale, shift) = (simd.load(scale.as_ptr().add(i)), simd.load(shift.as_ptr().add(i)));
                             sum = simd.add(sum, simd.mul_add(simd.load(other.add(i)), scale, shift));
                         }
                     }

@@ -17,12 +17,12 @@ use std::ops::Range;
 
 /// Tiles of a chunk.
 const CHUNK: usize = 24;
-/// Output channels computed between two output transforms, at most.
+/// Output channels computed between two output transforms, more or less (panels are not cut).
 const BLOCK: usize = 48;
 /// Below this many chunks, tasks are blocks of output channels.
 const FEW: usize = 12;
-/// The most registers of a block's row, for the sums.
-const MOST: usize = BLOCK / 4;
+/// The most registers of a block's row, for the sums: four lanes each, and two panels may have one more than a pair.
+const MOST: usize = BLOCK / 4 + 2;
 
 impl Weights {
     /// Convolves `input` and hands the result to `sink`, which writes to an image laid out as `out`.
@@ -42,10 +42,31 @@ impl Weights {
         if chunks >= FEW { job.by_chunks(machine, chunks) } else { job.by_channels(machine, chunks) }
     }
 
-    /// Panels per block, and blocks.
-    fn blocks(&self) -> (usize, usize) {
-        let per_block = self.panels.count().div_ceil(self.panels.padded().div_ceil(BLOCK));
-        (per_block, self.panels.count().div_ceil(per_block))
+    /// Blocks of panels, of nearly equal width.
+    fn blocks(&self) -> Blocks {
+        let panels = self.panels;
+        let per_block = panels.count().div_ceil(panels.padded().div_ceil(BLOCK));
+        let count = panels.count().div_ceil(per_block);
+        let registers = |block: usize| {
+            let range = block * per_block..panels.count().min((block + 1) * per_block);
+            range.map(|index| panels.panel(index).registers()).sum()
+        };
+        Blocks { count, per_block, panels: panels.count(), registers: (0..count).map(registers).max().unwrap_or(0) }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Blocks {
+    count: usize,
+    per_block: usize,
+    panels: usize,
+    /// Of the widest block.
+    registers: usize,
+}
+
+impl Blocks {
+    fn panels(self, block: usize) -> Range<usize> {
+        block * self.per_block..self.panels.min((block + 1) * self.per_block)
     }
 }
 
@@ -72,46 +93,59 @@ impl<K: Sink> Job<'_, K> {
     }
 
     fn by_chunks(self, machine: &Machine, chunks: usize) {
-        let (per_block, blocks) = self.weights.blocks();
+        let blocks = self.weights.blocks();
         let lanes = machine.isa.lanes();
         let at = Transformed::new(CHUNK, self.weights.depth, lanes);
-        let products = Transformed::new(CHUNK, self.weights.panels.padded().min(BLOCK), lanes);
+        let products = Transformed::new(CHUNK, blocks.registers * lanes, lanes);
         machine.pool.run(chunks, |index, scratch| {
             let (v, m) = scratch.at_least(at.len() + products.len()).split_at_mut(at.len());
             let tiles = self.chunk(index);
-            machine.isa.run(Transform { tiles: self.tiles, input: self.input, range: tiles.clone(), to: v.as_mut_ptr(), at });
-            for block in 0..blocks {
-                let panels = block * per_block..self.weights.panels.count().min((block + 1) * per_block);
+            machine.isa.run(Transform {
+                tiles: self.tiles,
+                input: self.input,
+                range: tiles.clone(),
+                to: v.as_mut_ptr(),
+                at,
+            });
+            for block in 0..blocks.count {
+                let panels = blocks.panels(block);
                 let (v, sums) = (v.as_ptr(), self.sums(index));
-                machine.isa.run(Multiply { job: self, v, at, m: &mut *m, products, tiles: tiles.clone(), panels, sums });
+                machine.isa.run(Multiply {
+                    job: self,
+                    v,
+                    at,
+                    m: &mut *m,
+                    products,
+                    tiles: tiles.clone(),
+                    panels,
+                    sums,
+                });
             }
         });
     }
 
     fn by_channels(self, machine: &Machine, chunks: usize) {
-        let count = self.tiles.count();
-        let lanes = machine.isa.lanes();
-        let at = Transformed::new(count, self.weights.depth, lanes);
-        let products = Transformed::new(CHUNK, self.weights.panels.padded().min(BLOCK), lanes);
-        let mut transformed = machine.spare.take(at.len());
-        let shared = Shared::new(&mut transformed);
         const STEP: usize = 4;
+        let count = self.tiles.count();
+        let (blocks, lanes) = (self.weights.blocks(), machine.isa.lanes());
+        let at = Transformed::new(count, self.weights.depth, lanes);
+        let products = Transformed::new(CHUNK, blocks.registers * lanes, lanes);
+        let mut transformed = machine.spare.lend(at.len());
+        let shared = Shared::new(&mut transformed);
         machine.pool.run(count.div_ceil(STEP), |task, _| {
             let range = task * STEP..count.min((task + 1) * STEP);
             // SAFETY: each task writes its own tiles of every point's matrix.
             let to = unsafe { shared.at(range.start * at.pitch) };
             machine.isa.run(Transform { tiles: self.tiles, input: self.input, range, to, at });
         });
-        let (per_block, blocks) = self.weights.blocks();
-        machine.pool.run(blocks * chunks, |task, scratch| {
+        machine.pool.run(blocks.count * chunks, |task, scratch| {
             let (block, chunk) = (task / chunks, task % chunks);
-            let panels = block * per_block..self.weights.panels.count().min((block + 1) * per_block);
+            let panels = blocks.panels(block);
             let tiles = self.chunk(chunk);
             let v = transformed[tiles.start * at.pitch..].as_ptr();
             let m = scratch.at_least(products.len());
             machine.isa.run(Multiply { job: self, v, at, m, products, tiles, panels, sums: self.sums(chunk) });
         });
-        machine.spare.put(transformed);
     }
 }
 
@@ -162,9 +196,9 @@ impl<K: Sink> Multiply<'_, K> {
     /// The products of one panel, point after point.
     #[inline(always)]
     fn products<S: Simd, const NV: usize, const HALF: bool>(&self, simd: S, panel: Panel, first: usize) {
-        let Weights { depth, panels, packed } = self.job.weights;
+        let Weights { depth, packed, .. } = self.job.weights;
         let width = (NV + usize::from(HALF)) * S::LANES;
-        let u = packed[panels.packed_at(panel, POINTS * depth)..].as_ptr();
+        let u = packed[panel.packed_at(POINTS * depth)..].as_ptr();
         let m = self.m.as_ptr().cast_mut().wrapping_add(panel.first - first);
         let (depth, v_pitch, m_pitch, tiles) = (*depth, self.at.pitch, self.products.pitch, self.tiles.len());
         for point in 0..POINTS {

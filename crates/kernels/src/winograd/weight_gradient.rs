@@ -6,7 +6,7 @@
 
 use super::tiles::{Tiles, Transformed, transform_input, transform_output_gradient};
 use super::{POINTS, transform};
-use crate::buffer::{Buffer, Shared};
+use crate::buffer::Shared;
 use crate::convolution::{Convolution, Machine};
 use crate::gemm::{Block, Panel, Panels, row_blocks, with_panel};
 use crate::image::Image;
@@ -25,21 +25,13 @@ const ROWS: usize = 48;
 const COLUMNS: usize = 48;
 
 /// Writes the gradient to the weights `[3, 3, cin, cout]`; `input` and `grad` are bordered.
-pub(crate) fn weight_gradient(
-    machine: &Machine,
-    conv: Convolution,
-    input: &Image,
-    grad: &Image,
-    transformed: &mut Buffer,
-    partial: &mut Buffer,
-    gradient: &mut [f32],
-) {
+pub(crate) fn weight_gradient(machine: &Machine, conv: Convolution, input: &Image, grad: &Image, gradient: &mut [f32]) {
     let tiles = Tiles::of(grad.shape());
     let job = Job { machine, conv, input, grad, tiles };
     if conv.cin * conv.cout <= SMALL && tiles.count() >= PARTS * CHUNK {
-        job.by_parts(partial, gradient);
+        job.by_parts(gradient);
     } else {
-        job.by_channels(transformed, gradient);
+        job.by_channels(gradient);
     }
 }
 
@@ -53,13 +45,13 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn by_parts(self, partial: &mut Buffer, gradient: &mut [f32]) {
+    fn by_parts(self, gradient: &mut [f32]) {
         let Convolution { cin, cout, .. } = self.conv;
         let lanes = self.machine.isa.lanes();
         let (v_at, g_at) = (Transformed::new(CHUNK, cin, lanes), Transformed::new(CHUNK, cout, lanes));
         let sums = Transformed::new(cin, cout, lanes);
-        let partial = partial.at_least(PARTS * sums.len());
-        let shared = Shared::new(partial);
+        let mut partial = self.machine.spare.lend(PARTS * sums.len());
+        let shared = Shared::new(&mut partial);
         let count = self.tiles.count();
         self.machine.pool.run(PARTS, |part, scratch| {
             let (v, g) = scratch.at_least(v_at.len() + g_at.len()).split_at_mut(v_at.len());
@@ -77,27 +69,35 @@ impl Job<'_> {
             }
         });
         let gradient = Shared::new(gradient);
-        let parts = &*partial;
+        let parts = &partial[..];
         self.machine.pool.run(cin, |row, _| {
-            self.machine.isa.run(Back { conv: self.conv, sums, parts, count: PARTS, first: 0, rows: row..row + 1, columns: 0..cout, gradient });
+            self.machine.isa.run(Back {
+                conv: self.conv,
+                sums,
+                parts,
+                count: PARTS,
+                first: 0,
+                rows: row..row + 1,
+                columns: 0..cout,
+                gradient,
+            });
         });
     }
 
-    fn by_channels(self, transformed: &mut Buffer, gradient: &mut [f32]) {
+    fn by_channels(self, gradient: &mut [f32]) {
+        const STEP: usize = 4;
         let Convolution { cin, cout, .. } = self.conv;
         let count = self.tiles.count();
         let lanes = self.machine.isa.lanes();
         let (v_at, g_at) = (Transformed::in_blocks(count, cin, ROWS), Transformed::in_blocks(count, cout, COLUMNS));
-        let (v, g) = transformed.at_least(v_at.len() + g_at.len()).split_at_mut(v_at.len());
-        let (to_v, to_g) = (Shared::new(v), Shared::new(g));
-        const STEP: usize = 4;
+        let (mut v, mut g) = (self.machine.spare.lend(v_at.len()), self.machine.spare.lend(g_at.len()));
+        let (to_v, to_g) = (Shared::new(&mut v), Shared::new(&mut g));
         self.machine.pool.run(count.div_ceil(STEP), |task, _| {
             let range = task * STEP..count.min((task + 1) * STEP);
             // SAFETY: each task writes its own tiles of every point's matrix.
             let (v, g) = unsafe { (to_v.at(range.start * v_at.pitch), to_g.at(range.start * g_at.pitch)) };
             self.machine.isa.run(Transform { job: self, range, v, v_at, g, g_at });
         });
-        let (v, g) = (&*v, &*g);
         let (row_blocks, column_blocks) = (cin.div_ceil(ROWS), cout.div_ceil(COLUMNS));
         let gradient = Shared::new(gradient);
         self.machine.pool.run(row_blocks * column_blocks, |task, scratch| {
@@ -107,7 +107,18 @@ impl Job<'_> {
             let out = scratch.at_least(sums.len());
             let (v, g) = (v.as_ptr(), g.as_ptr());
             let isa = self.machine.isa;
-            isa.run(Product { v, v_at, g, g_at, depth: count, rows: rows.clone(), columns: columns.clone(), out: &mut *out, sums, add: false });
+            isa.run(Product {
+                v,
+                v_at,
+                g,
+                g_at,
+                depth: count,
+                rows: rows.clone(),
+                columns: columns.clone(),
+                out: &mut *out,
+                sums,
+                add: false,
+            });
             isa.run(Back { conv: self.conv, sums, parts: out, count: 1, first: row, rows, columns, gradient });
         });
     }

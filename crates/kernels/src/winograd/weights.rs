@@ -1,7 +1,7 @@
 //! Weights in the transformed domain, packed in panels of output channels: `[panel][ξ][cin][panel width]`.
 
 use super::{POINTS, transform};
-use crate::buffer::{Buffer, Shared};
+use crate::buffer::{Loan, Shared};
 use crate::convolution::{Convolution, Machine};
 use crate::gemm::Panels;
 use crate::isa::Kernel;
@@ -14,7 +14,7 @@ pub(crate) struct Weights {
     pub(super) depth: usize,
     /// Channels written.
     pub(super) panels: Panels,
-    pub(super) packed: Buffer,
+    pub(super) packed: Loan,
 }
 
 /// Input channels of one packing task.
@@ -29,7 +29,7 @@ impl Weights {
     /// From `weights` `[3, 3, cin, cout]`, turned round and transposed to `[3, 3, cout, cin]`.
     pub(crate) fn input_gradient(machine: &Machine, conv: Convolution, weights: &[f32]) -> Self {
         let Convolution { cin, cout, .. } = conv;
-        let mut turned = Buffer::new(weights.len());
+        let mut turned = machine.spare.lend(weights.len());
         let shared = Shared::new(&mut turned);
         machine.pool.run(9, |tap, _| {
             let from = &weights[(8 - tap) * cin * cout..][..cin * cout];
@@ -42,7 +42,7 @@ impl Weights {
 
     fn transform(machine: &Machine, depth: usize, columns: usize, weights: &[f32]) -> Self {
         let panels = Panels::new(columns, machine.isa.lanes(), machine.isa.halves());
-        let mut packed = Buffer::new(POINTS * depth * panels.padded());
+        let mut packed = machine.spare.lend(POINTS * depth * panels.padded());
         let out = Shared::new(&mut packed);
         machine.pool.run(depth.div_ceil(ROWS), |task, _| {
             let rows = task * ROWS..depth.min((task + 1) * ROWS);
@@ -81,7 +81,7 @@ impl Kernel for Pack<'_> {
         for index in 0..self.panels.count() {
             let panel = self.panels.panel(index);
             let width = panel.registers() * S::LANES;
-            let base = self.panels.packed_at(panel, POINTS * self.depth);
+            let base = panel.packed_at(POINTS * self.depth);
             for row in self.rows.clone() {
                 let mut column = 0;
                 while column < width {

@@ -229,7 +229,7 @@ impl Reference {
         g: &[f64],
         out: &mut [[Vec<f64>; 3]],
     ) -> Vec<f64> {
-        let Normed { y, mean, inverse } = pass.normed[layer].as_ref().unwrap();
+        let Normed { y, mean, inverse } = pass.normed[layer].as_ref().expect("a forward pass");
         let [weight, gamma, _] = &self.parameters[layer];
         let c = gamma.len();
         let count = (y.len() / c) as f64;
@@ -241,9 +241,7 @@ impl Reference {
         }
         let through = if self.running.is_some() { 0.0 } else { 1.0 / count };
         let dy: Vec<f64> = (0..y.len())
-            .map(|i| {
-                gamma[i % c] * inverse[i % c] * (g[i] - through * (d_beta[i % c] + hat(i) * d_gamma[i % c]))
-            })
+            .map(|i| gamma[i % c] * inverse[i % c] * (g[i] - through * (d_beta[i % c] + hat(i) * d_gamma[i % c])))
             .collect();
         let (conv, shape) = (self.layers[layer].conv, self.input(layer));
         let d_weight = conv_weight_gradient(conv, shape, &pass.activations[from], &dy);

@@ -68,18 +68,17 @@ fn saturation(image: &mut [u8], amount: f32) {
 /// Turns every pixel's hue by a share of the circle.
 fn hue(image: &mut [u8], turn: f32) {
     for pixel in image.as_chunks_mut::<3>().0 {
-        let [red, green, blue] = pixel.map(f32::from);
-        let (high, low) = (red.max(green).max(blue), red.min(green).min(blue));
-        let spread = high - low;
-        if spread == 0.0 {
+        let [r, g, b] = *pixel;
+        let (highest, lowest) = (r.max(g).max(b), r.min(g).min(b));
+        if highest == lowest {
             continue;
         }
-        let sixths = if high == red {
-            (green - blue) / spread
-        } else if high == green {
-            2.0 + (blue - red) / spread
-        } else {
-            4.0 + (red - green) / spread
+        let [red, green, blue] = pixel.map(f32::from);
+        let (high, spread) = (f32::from(highest), f32::from(highest - lowest));
+        let sixths = match highest {
+            _ if highest == r => (green - blue) / spread,
+            _ if highest == g => 2.0 + (blue - red) / spread,
+            _ => 4.0 + (red - green) / spread,
         };
         let sixths = (sixths + 6.0 * turn).rem_euclid(6.0);
         // How far a channel is below the highest, `around` sixths of the circle from red: the six straight pieces of the HSV wheel.

@@ -74,7 +74,12 @@ fn class_names(layout: &Layout, path: &Path, digest: &mut Sha256) -> Result<Vec<
     if names.len() == layout.classes {
         return Ok(names);
     }
-    Err(DataError::Malformed { path: path.into(), offset: bytes.len() as u64, expected, found: format!("{} names", names.len()) })
+    Err(DataError::Malformed {
+        path: path.into(),
+        offset: bytes.len() as u64,
+        expected,
+        found: format!("{} names", names.len()),
+    })
 }
 
 fn part(layout: &Layout, directory: &Path, files: &[&str], digest: &mut Sha256) -> Result<Part, DataError> {
@@ -107,7 +112,9 @@ fn labels(layout: &Layout, records: &[u8], path: &Path) -> Result<Vec<u16>, Data
         let offset = layout.label_bytes - 1;
         match record_bytes[offset] {
             label if usize::from(label) < layout.classes => Ok(u16::from(label)),
-            label => Err(malformed(index * record + offset, format!("a label below {}", layout.classes), label.to_string())),
+            label => {
+                Err(malformed(index * record + offset, format!("a label below {}", layout.classes), label.to_string()))
+            }
         }
     };
     records.chunks_exact(record).enumerate().map(label).collect()
@@ -207,13 +214,18 @@ mod tests {
     fn what_is_wrong_is_said_with_its_place() {
         let directory = tempfile::tempdir().unwrap();
         write(directory.path(), &record(&[0, 1])[..3000], &record(&[0, 5]));
-        assert!(error(directory.path()).ends_with("train.bin, byte 0: expected a record of 3074 bytes, found the end of the file after 3000"));
+        assert!(
+            error(directory.path())
+                .ends_with("train.bin, byte 0: expected a record of 3074 bytes, found the end of the file after 3000")
+        );
         write(directory.path(), &record(&[0, 1]), &[record(&[0, 5]), record(&[0, 100])].concat());
         assert!(error(directory.path()).ends_with("test.bin, byte 3075: expected a label below 100, found 100"));
         std::fs::remove_file(directory.path().join("train.bin")).unwrap();
         assert!(error(directory.path()).ends_with("train.bin is missing: expected records of 3074 bytes"));
         std::fs::write(directory.path().join("fine_label_names.txt"), "apple").unwrap();
-        assert!(error(directory.path()).ends_with("byte 5: expected the names of 100 classes, one a line, found 1 names"));
+        assert!(
+            error(directory.path()).ends_with("byte 5: expected the names of 100 classes, one a line, found 1 names")
+        );
     }
 
     proptest! {

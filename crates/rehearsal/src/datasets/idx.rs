@@ -35,7 +35,12 @@ fn header<const N: usize>(bytes: &[u8], magic: u32, path: &Path) -> Result<[usiz
         let at = 4 * index;
         match bytes.get(at..at + 4) {
             Some(&[a, b, c, d]) => Ok(u32::from_be_bytes([a, b, c, d])),
-            _ => Err(malformed(path, bytes.len(), format!("a header of {} bytes", 4 * (N + 1)), "the end of the file".into())),
+            _ => Err(malformed(
+                path,
+                bytes.len(),
+                format!("a header of {} bytes", 4 * (N + 1)),
+                "the end of the file".into(),
+            )),
         }
     };
     let found = word(0)?;
@@ -54,9 +59,12 @@ fn body<'a>(bytes: &'a [u8], start: usize, length: Option<usize>, path: &Path) -
     let body = &bytes[start..];
     match length {
         Some(length) if length == body.len() => Ok(body),
-        Some(length) => {
-            Err(malformed(path, bytes.len().min(start.saturating_add(length)), format!("{length} bytes behind the header"), body.len().to_string()))
-        }
+        Some(length) => Err(malformed(
+            path,
+            bytes.len().min(start.saturating_add(length)),
+            format!("{length} bytes behind the header"),
+            body.len().to_string(),
+        )),
         None => Err(malformed(path, 4, "sizes that fit in memory".into(), "larger ones".into())),
     }
 }

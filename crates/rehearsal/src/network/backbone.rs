@@ -52,6 +52,7 @@ impl Kernels {
 
 /// A feature extractor: layers, then global average pooling; or none.
 #[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a network has one backbone")]
 pub enum Backbone {
     /// See [`BackboneKind::ResNet18`].
     ResNet18(ResNet18),
@@ -65,7 +66,9 @@ impl Backbone {
     pub(super) fn new(architecture: &Architecture, chance: &mut Chance, device: &Device) -> Self {
         match architecture.backbone {
             BackboneKind::ResNet18 => Self::ResNet18(ResNet18::new(architecture, chance, device)),
-            BackboneKind::Tiny => Self::Tiny(Tiny::new(architecture.input.channels, architecture.width, chance, device)),
+            BackboneKind::Tiny => {
+                Self::Tiny(Tiny::new(architecture.input.channels, architecture.width, chance, device))
+            }
             BackboneKind::Pixels => Self::Pixels(architecture.input.bytes()),
         }
     }

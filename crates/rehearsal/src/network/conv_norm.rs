@@ -59,6 +59,7 @@ pub struct ConvNorm {
 
 /// What follows the normalisation.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "it lives for one call")]
 pub(super) enum Then {
     /// Nothing (a shortcut).
     Nothing,
@@ -70,7 +71,13 @@ pub(super) enum Then {
 
 impl ConvNorm {
     /// A `kernel`×`kernel` convolution from `channels.0` to `channels.1` without bias, padded to keep the size at stride 1.
-    pub(super) fn new(kernel: usize, channels: (usize, usize), stride: usize, chance: &mut Chance, device: &Device) -> Self {
+    pub(super) fn new(
+        kernel: usize,
+        channels: (usize, usize),
+        stride: usize,
+        chance: &mut Chance,
+        device: &Device,
+    ) -> Self {
         let (from, to) = channels;
         let area = kernel * kernel;
         Self {
@@ -121,9 +128,8 @@ impl ConvNorm {
     }
 
     fn normalise_by_running(&self, x: Tensor<2>) -> Tensor<2> {
-        let onto = |statistic: &Tensor<1>| match x.is_autodiff() {
-            true => Tensor::from_inner(statistic.clone()),
-            false => statistic.clone(),
+        let onto = |statistic: &Tensor<1>| {
+            if x.is_autodiff() { Tensor::from_inner(statistic.clone()) } else { statistic.clone() }
         };
         let scale = self.scale.val() * (onto(&self.running_variance) + EPSILON).sqrt().recip();
         let shift = self.shift.val() - onto(&self.running_mean) * scale.clone();

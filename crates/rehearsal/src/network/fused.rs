@@ -10,8 +10,8 @@ use std::{
 
 use burn::{
     backend::{
-        Autodiff, Backend, BackendTensor, Dispatch, DispatchAutodiffContext, DispatchTensor, DispatchTensorKind, ExtensionType, Flex,
-        TensorMetadata,
+        Autodiff, Backend, BackendTensor, Dispatch, DispatchAutodiffContext, DispatchTensor, DispatchTensorKind,
+        ExtensionType, Flex, TensorMetadata,
         autodiff::{
             checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
             grads::Gradients,
@@ -40,8 +40,12 @@ pub struct Fused {
 impl Fused {
     /// Kernels for images of `channels` × `height` × `width_px`, on as many threads as the surrounding rayon pool has.
     pub(super) fn new(width: usize, input: crate::sample::ImageShape, algorithm: Algorithm) -> Self {
-        let architecture =
-            kernels::Architecture { width, channels: input.channels, image_height: input.height, image_width: input.width };
+        let architecture = kernels::Architecture {
+            width,
+            channels: input.channels,
+            image_height: input.height,
+            image_width: input.width,
+        };
         let machine = Machine::with(Pool::new(rayon::current_num_threads()), Isa::detect(), algorithm);
         Self { engine: Arc::new(Engine::new(architecture, machine)), packed: Arc::default() }
     }
@@ -186,7 +190,7 @@ fn values(contiguous: &FlexTensor) -> &[f32] {
 
 impl<B: FusedBackbone + OnHost, C: CheckpointStrategy> FusedBackbone for Autodiff<B, C> {
     fn fused_backbone(images: FloatTensor<Self>, parameters: Parameters<Self>, pass: Arc<Pass>) -> FloatTensor<Self> {
-        let nodes: Vec<_> = parameters.0.iter().map(|parameter| parameter.node()).collect();
+        let nodes: Vec<_> = parameters.0.iter().map(FloatTensor::<Self>::node).collect();
         let nodes: [_; PARAMETERS] = nodes.try_into().expect("ResNet-18 has 20 layers of three parameters");
         let inner: Vec<_> = parameters.0.into_iter().map(|parameter| parameter.into_parts().0).collect();
         let shapes: Vec<Shape> = inner.iter().map(TensorMetadata::shape).collect();
@@ -290,3 +294,117 @@ impl ModuleDisplayDefault for Fused {
 }
 
 impl ModuleDisplay for Fused {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        chance::{Chance, Decides},
+        gradients::Gradients as OfNetwork,
+        losses::cross_entropy,
+        network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm, State},
+        sample::{Class, ImageShape},
+    };
+
+    fn network(input: ImageShape, width: usize, kernels: Kernels) -> Network {
+        let architecture = Architecture {
+            backbone: BackboneKind::ResNet18,
+            width,
+            head: HeadKind::Linear,
+            classes: 5,
+            input,
+            kernels,
+        };
+        Network::new(&architecture, 3, &Device::flex().autodiff())
+    }
+
+    fn images(count: usize, shape: ImageShape, device: &Device) -> Tensor<4> {
+        let mut chance = Chance::new(1, Decides::Split, &[]);
+        let values: Vec<f32> = (0..count * shape.bytes()).map(|_| chance.unit() as f32).collect();
+        Tensor::from_data(TensorData::new(values, [count, shape.height, shape.width, shape.channels]), device)
+    }
+
+    fn flat(tensor: Tensor<2>) -> Vec<f32> {
+        tensor.into_data().try_to_vec().unwrap()
+    }
+
+    /// ‖a − b‖ / ‖b‖.
+    fn difference(a: &[f32], b: &[f32]) -> f64 {
+        let norm =
+            |values: &mut dyn Iterator<Item = f32>| values.map(|value| f64::from(value).powi(2)).sum::<f64>().sqrt();
+        norm(&mut a.iter().zip(b).map(|(a, b)| a - b)) / norm(&mut b.iter().copied()).max(1e-12)
+    }
+
+    /// Features in every mode, running statistics after a training pass, and θ − g.
+    fn everything(input: ImageShape, width: usize, kernels: Kernels) -> (Vec<Vec<f32>>, State, State) {
+        let mut network = network(input, width, kernels);
+        let x = images(6, input, &network.device());
+        let labels = [0, 1, 2, 3, 4, 0].map(Class);
+        let trained = network.train_logits(x.clone());
+        let features = [
+            flat(trained),
+            flat(network.features(x.clone(), Norm::Batch)),
+            flat(network.features(x.clone(), Norm::Eval)),
+        ];
+        let plain = network.valid().features(x.clone().without_autodiff(), Norm::Eval);
+        let loss = cross_entropy(network.logits(x, Norm::Batch), &labels).mean();
+        let stepped = network.valid().descend(&OfNetwork::of(&loss, &network), 1.0).state();
+        (features.into_iter().chain([flat(plain)]).collect(), network.state(), stepped)
+    }
+
+    #[test]
+    fn kernels_and_composed_operations_agree_forward_and_backward() {
+        for (height, width_px, channels, width) in [(32, 32, 3, 5), (9, 14, 1, 4), (28, 28, 1, 20)] {
+            let input = ImageShape { height, width: width_px, channels };
+            let (features, state, stepped) = everything(input, width, Kernels::Composed);
+            for kernels in [Kernels::Direct, Kernels::Winograd] {
+                let (f, s, t) = everything(input, width, kernels);
+                for (ours, composed) in f.iter().zip(&features) {
+                    assert!(
+                        difference(ours, composed) < 1e-4,
+                        "{kernels} {input:?}: features by {}",
+                        difference(ours, composed)
+                    );
+                }
+                for (name, composed) in &state.0 {
+                    let by = difference(&s.0[name].values, &composed.values);
+                    assert!(by < 1e-4, "{kernels} {input:?}: {name} by {by}");
+                }
+                for (name, composed) in &stepped.0 {
+                    let gradient = |state: &State, stepped: &State| -> Vec<f32> {
+                        state.0[name].values.iter().zip(&stepped.0[name].values).map(|(a, b)| a - b).collect()
+                    };
+                    let (ours, composed) =
+                        (gradient(&s, &t), gradient(&state, &State([(name.clone(), composed.clone())].into())));
+                    // By norm: a ReLU input within rounding of zero may change sign and move single entries.
+                    assert!(
+                        name.contains("running") || difference(&ours, &composed) < 1e-2,
+                        "{kernels} {input:?}: gradient of {name} by {}",
+                        difference(&ours, &composed)
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn images_of_another_size_fall_back_to_composed_operations() {
+        let network = network(ImageShape { height: 16, width: 16, channels: 1 }, 4, Kernels::Winograd).valid();
+        let other = images(2, ImageShape { height: 24, width: 16, channels: 1 }, &Device::flex());
+        assert_eq!(network.features(other, Norm::Eval).dims(), [2, 32]);
+    }
+
+    #[test]
+    fn a_step_forgets_the_packed_parameters() {
+        let input = ImageShape { height: 8, width: 8, channels: 1 };
+        let network = network(input, 4, Kernels::Winograd);
+        let x = images(4, input, &network.device());
+        let loss = cross_entropy(network.logits(x.clone(), Norm::Batch), &[0, 1, 2, 3].map(Class)).mean();
+        let stepped = network.clone().descend(&OfNetwork::of(&loss, &network), 0.5);
+        let before = flat(network.features(x.clone(), Norm::Batch));
+        assert_ne!(before, flat(stepped.features(x.clone(), Norm::Batch)));
+        let mut loaded = stepped;
+        loaded.load(&network.state()).unwrap();
+        assert_eq!(before, flat(loaded.features(x, Norm::Batch)));
+    }
+}

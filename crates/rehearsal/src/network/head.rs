@@ -44,7 +44,7 @@ pub struct Linear {
     bias: Param<Tensor<1>>,
 }
 
-/// ⟨f/(‖f‖+ε), p_c/(‖p_c‖+ε)⟩/τ.
+/// `⟨f/(‖f‖+ε), p_c/(‖p_c‖+ε)⟩/τ`.
 #[derive(Module, Debug)]
 pub struct Proxies {
     /// `[K, d]`.

@@ -65,7 +65,10 @@ impl ResNet18 {
         let running = (norm == Norm::Eval).then(|| layers.iter().map(|(_, layer)| layer.running()).collect());
         let (features, statistics) = fused.forward(images, parameters, running);
         let device = features.device().without_autodiff();
-        let moments = statistics.into_iter().zip(fused.pixels()).map(|(s, pixels)| Moments::new(s.mean, s.variance, count * pixels, &device));
+        let moments = statistics
+            .into_iter()
+            .zip(fused.pixels())
+            .map(|(s, pixels)| Moments::new(s.mean, s.variance, count * pixels, &device));
         (features, moments.collect())
     }
 
@@ -80,7 +83,10 @@ impl ResNet18 {
 
     /// Every layer, in the order in which a pass reports moments, to be changed.
     pub(super) fn layers_mut(&mut self) -> Vec<&mut ConvNorm> {
-        let inner = self.blocks.iter_mut().flat_map(|block| [&mut block.conv1, &mut block.conv2].into_iter().chain(&mut block.shortcut));
+        let inner = self
+            .blocks
+            .iter_mut()
+            .flat_map(|block| [&mut block.conv1, &mut block.conv2].into_iter().chain(&mut block.shortcut));
         std::iter::once(&mut self.stem).chain(inner).collect()
     }
 

@@ -58,7 +58,11 @@ impl State {
     }
 
     /// Replaces the value of a parameter, which stays as trainable as it was.
-    pub(super) fn load_parameter<const D: usize>(&self, name: &str, into: &mut Param<Tensor<D>>) -> Result<(), StateError> {
+    pub(super) fn load_parameter<const D: usize>(
+        &self,
+        name: &str,
+        into: &mut Param<Tensor<D>>,
+    ) -> Result<(), StateError> {
         let mut value = into.val();
         let trainable = value.is_require_grad();
         self.load(name, &mut value)?;

@@ -1,0 +1,256 @@
+//! The real binary, as a person or a script runs it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    path::Path,
+    process::{Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+/// A run of a second: two tasks of two classes on a small network.
+const SMALL: &str =
+    "backbone = 'tiny'\nclasses = 4\ntasks = 2\ntrain-per-class = 40\ntest-per-class = 10\nwidth = 4\nmemory = 20\n";
+
+fn rehearsal(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rehearsal"));
+    command.current_dir(directory).args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn output(directory: &Path, arguments: &[&str]) -> Output {
+    rehearsal(directory, arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn directory_with(toml: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("small.toml"), toml).unwrap();
+    directory
+}
+
+/// The result of a run without what differs from one sitting to the next.
+fn result(directory: &Path) -> Value {
+    let text = std::fs::read_to_string(directory.join("result.json")).unwrap();
+    let mut value: Value = serde_json::from_str(&text).unwrap();
+    for key in ["seconds", "samples_per_second", "peak_memory_bytes"] {
+        assert!(value.as_object_mut().unwrap().remove(key).is_some(), "{key}");
+    }
+    value
+}
+
+/// Asserts that the arguments are refused with exit code 2 and one line that contains `why`, and that nothing is written.
+fn refused(arguments: &[&str], why: &str) {
+    let directory = directory_with(SMALL);
+    let output = output(directory.path(), arguments);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    assert!(errors.starts_with("error: ") && errors.contains(why), "{arguments:?}: {errors}");
+    assert_eq!(errors.trim_end().lines().count(), 1, "{errors}");
+    assert!(output.stdout.is_empty());
+    assert!(!directory.path().join("runs").exists(), "{arguments:?} wrote something");
+}
+
+#[test]
+fn a_run_writes_its_files_and_prints_a_table() {
+    let directory = directory_with(SMALL);
+    let output = output(directory.path(), &["run", "small.toml", "--seed", "3"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let table = text(&output.stdout);
+    for expected in
+        ["task 1 task 2", "after 2", "accuracy ", "forgetting ", "retention", "files: runs/pcr-balanced-embedded-seed3"]
+    {
+        assert!(table.contains(expected), "{expected:?} in {table}");
+    }
+    let talk = text(&output.stderr);
+    assert!(talk.contains("after task 1/2: accuracy"), "{talk}");
+    let plain = |text: &str| text.chars().all(|c| c == '\n' || !c.is_control());
+    assert!(plain(talk) && plain(table), "no control characters in a pipe");
+
+    let run = directory.path().join("runs/pcr-balanced-embedded-seed3");
+    let result: Value = serde_json::from_str(&std::fs::read_to_string(run.join("result.json")).unwrap()).unwrap();
+    for key in [
+        "format",
+        "config",
+        "accuracy",
+        "forgetting",
+        "forgetting_from_first",
+        "retention",
+        "average_incremental_accuracy",
+        "backward_transfer",
+        "matrix",
+        "seconds",
+        "samples_per_second",
+        "peak_memory_bytes",
+        "data_sha256",
+    ] {
+        assert!(!result[key].is_null(), "{key} in {result}");
+    }
+    assert_eq!(result["matrix"][0][1], 0.0, "rows: after task; an unseen task is 0");
+    let predictions = std::fs::read(run.join("predictions.bin")).unwrap();
+    assert_eq!(predictions.len(), 40);
+    let right = predictions.iter().map(|&right| f64::from(right)).sum::<f64>() / 40.0;
+    assert!((result["accuracy"].as_f64().unwrap() - right).abs() < 1e-12);
+    let steps = std::fs::read_to_string(run.join("steps.jsonl")).unwrap();
+    assert_eq!(steps.lines().filter(|line| serde_json::from_str::<Value>(line).unwrap()["step"].is_u64()).count(), 16);
+    assert!(std::fs::read_to_string(run.join("config.toml")).unwrap().contains("data-sha256 = "));
+}
+
+#[test]
+fn json_is_all_there_is_on_standard_output_and_quiet_says_nothing() {
+    let directory = directory_with(SMALL);
+    let json = output(directory.path(), &["run", "small.toml", "--json", "--quiet", "--out", "a"]);
+    let result: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(result["config"]["memory"], 20);
+    assert!(json.stderr.is_empty(), "{}", text(&json.stderr));
+    let quiet = output(directory.path(), &["run", "small.toml", "--quiet", "--out", "b"]);
+    assert!(quiet.status.success() && quiet.stdout.is_empty() && quiet.stderr.is_empty());
+}
+
+#[test]
+fn a_runs_own_config_repeats_it() {
+    let directory = directory_with(SMALL);
+    assert!(output(directory.path(), &["run", "small.toml", "--out", "a", "--threads", "1"]).status.success());
+    assert!(output(directory.path(), &["run", "a/config.toml", "--out", "b", "--threads", "2"]).status.success());
+    let (mut a, mut b) = (result(&directory.path().join("a")), result(&directory.path().join("b")));
+    assert_eq!([a["config"]["threads"].take(), b["config"]["threads"].take()], [1, 2]);
+    assert_eq!(a, b);
+    let predictions = |name: &str| std::fs::read(directory.path().join(name).join("predictions.bin")).unwrap();
+    assert_eq!(predictions("a"), predictions("b"));
+}
+
+#[test]
+fn a_killed_run_resumes_to_the_same_result() {
+    let long = format!("{SMALL}epochs = 40\ncheckpoint-minutes = 0.0\n");
+    let directory = directory_with(&long);
+    assert!(output(directory.path(), &["run", "small.toml", "--quiet", "--out", "whole"]).status.success());
+    for killed in 0..3 {
+        let mut child = match killed {
+            0 => rehearsal(directory.path(), &["run", "small.toml", "--quiet", "--out", "killed"]),
+            _ => rehearsal(directory.path(), &["run", "--quiet", "--resume", "killed"]),
+        }
+        .spawn()
+        .unwrap();
+        let steps = directory.path().join("killed/steps.jsonl");
+        let length = || std::fs::metadata(&steps).map_or(0, |file| file.len());
+        let (start, deadline) = (length(), Instant::now() + Duration::from_mins(1));
+        while length() < start + 2000 && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!directory.path().join("killed/result.json").exists(), "it was killed before its end");
+    }
+    let resumed = output(directory.path(), &["run", "--resume", "killed"]);
+    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+    assert!(text(&resumed.stderr).contains("going on after step"), "{}", text(&resumed.stderr));
+    assert_eq!(result(&directory.path().join("killed")), result(&directory.path().join("whole")));
+    let predictions = |run: &str| std::fs::read(directory.path().join(run).join("predictions.bin")).unwrap();
+    assert_eq!(predictions("killed"), predictions("whole"));
+    let again = output(directory.path(), &["run", "--resume", "killed"]);
+    assert!(again.status.success() && text(&again.stderr).contains("this run is finished"));
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_run_stops_at_a_checkpoint_and_says_how_to_go_on() {
+    let directory = directory_with(&format!("{SMALL}epochs = 40\n"));
+    let child =
+        rehearsal(directory.path(), &["run", "small.toml", "--out", "run"]).stderr(Stdio::piped()).spawn().unwrap();
+    let steps = directory.path().join("run/steps.jsonl");
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while !steps.exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("rehearsal run --resume run"), "{}", text(&output.stderr));
+    assert!(directory.path().join("run/checkpoint/latest.safetensors").exists());
+}
+
+#[test]
+fn names_that_do_not_exist() {
+    refused(
+        &["run", "--dataset", "cifar"],
+        "there is no data set `cifar`: did you mean `cifar10`? choose one of embedded, cifar10, cifar100",
+    );
+    refused(
+        &["run", "--method", "prc"],
+        "there is no method `prc`: did you mean `pcr`? choose one of fine-tune, er, pcr",
+    );
+    refused(&["run", "--retrieval", "ballanced"], "did you mean `balanced`? choose one of random, mir, imir, balanced");
+    refused(&["run", "--class-order", "random"], "there is no class order `random`");
+    refused(&["run", "--device", "gpu"], "there is no device `gpu`");
+}
+
+#[test]
+fn numbers_that_do_not_fit() {
+    refused(&["run", "--tasks", "3"], "10 classes do not divide into 3 tasks");
+    refused(&["run", "--ratio", "7:4"], "the ratio 7:4 makes 11, but 10 samples are retrieved per step");
+    refused(&["run", "--memory", "0"], "pcr replays from memory: `--memory` must be at least 1");
+    refused(&["run", "--batch", "501"], "a batch of 501 is larger than task 1, which has 500 training images");
+    refused(&["run", "--classes", "11"], "the data set has 10 classes");
+    refused(&["run", "--method", "fine-tune", "--retrieval", "mir"], "fine-tune replays nothing");
+}
+
+#[test]
+fn files_and_directories_that_do_not_fit() {
+    refused(&["run", "--dataset", "cifar100"], "say where they are with `--data DIR`");
+    refused(&["run", "--dataset", "cifar100", "--data", "nowhere"], "nowhere/fine_label_names.txt is missing");
+    refused(&["run", "nothing.toml"], "nothing.toml cannot be read");
+    refused(&["run", "--out", "small.toml/run"], "small.toml/run cannot be written");
+    refused(&["run", "--resume", "nowhere"], "nowhere holds no run to resume");
+
+    let directory = directory_with("tasks = 5\nlerning-rate = 0.1\n");
+    let unknown = output(directory.path(), &["run", "small.toml"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(
+        text(&unknown.stderr).starts_with("error: small.toml, line 2: unknown field `lerning-rate`"),
+        "{}",
+        text(&unknown.stderr)
+    );
+}
+
+#[test]
+fn a_directory_that_holds_another_run() {
+    let directory = directory_with(SMALL);
+    assert!(output(directory.path(), &["run", "small.toml", "--quiet", "--out", "run"]).status.success());
+    let before = std::fs::read(directory.path().join("run/result.json")).unwrap();
+    let second = output(directory.path(), &["run", "small.toml", "--out", "run"]);
+    assert_eq!(second.status.code(), Some(2));
+    assert!(text(&second.stderr).contains("run already holds a run"), "{}", text(&second.stderr));
+    assert_eq!(std::fs::read(directory.path().join("run/result.json")).unwrap(), before, "nothing is lost");
+    let resumed = output(directory.path(), &["run", "--resume", "run", "--epochs", "2"]);
+    assert_eq!(resumed.status.code(), Some(2));
+}
+
+#[test]
+fn bench_step_prints_one_line_of_json() {
+    let directory = tempfile::tempdir().unwrap();
+    let bench =
+        output(directory.path(), &["bench", "step", "--width", "4", "--size", "8", "--threads", "1", "--repeats", "3"]);
+    assert!(bench.status.success(), "{}", text(&bench.stderr));
+    assert_eq!(text(&bench.stdout).lines().count(), 1);
+    let line: Value = serde_json::from_slice(&bench.stdout).unwrap();
+    assert_eq!((line["width"].as_u64(), line["size"].as_u64(), line["threads"].as_u64()), (Some(4), Some(8), Some(1)));
+    assert!(line["engine"].as_str().unwrap().starts_with("rehearsal "));
+    assert!(["score", "train", "step"].iter().all(|key| line[key].as_f64().unwrap() > 0.0), "{line}");
+}
+
+#[test]
+fn help_has_examples() {
+    let directory = tempfile::tempdir().unwrap();
+    let help = output(directory.path(), &["run", "--help"]);
+    assert!(
+        help.status.success()
+            && text(&help.stdout).contains("Examples:")
+            && text(&help.stdout).contains("--train-per-class")
+    );
+}
