@@ -17,7 +17,7 @@ use crate::{
     clock::Clock,
     config::{Config, DeviceKind, Offer, Refusal, Said},
     datasets::DataError,
-    learner::{Learner, Parts, Settings, training_device},
+    learner::{Learner, Parts, Settings, on_threads, training_device},
     memory::{Memory, Reservoir},
     network::{Architecture, Network},
     observer::{Observer, StepEvent},
@@ -157,7 +157,7 @@ impl Experiment {
             return Err(Refusal(why).into());
         }
         let stream = Arc::new(Stream::new(source, &config.plan())?);
-        let learner = learner(&config, &stream);
+        let learner = on_threads(config.threads, || learner(&config, &stream))?;
         Ok(Self { config, data_sha256, stream, learner, progress: Progress::default(), directory: None })
     }
 
@@ -195,8 +195,7 @@ impl Experiment {
     /// # Errors
     /// See [`ExperimentError`].
     pub fn run(self, observer: &mut (dyn Observer + Send)) -> Result<Outcome, ExperimentError> {
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(self.config.threads).build()?;
-        threads.install(|| self.run_here(observer))
+        on_threads(self.config.threads, || self.run_here(observer))?
     }
 
     fn run_here(mut self, observer: &mut (dyn Observer + Send)) -> Result<Outcome, ExperimentError> {

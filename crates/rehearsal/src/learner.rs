@@ -147,3 +147,11 @@ impl Learner {
 pub fn training_device(device: &Device) -> Device {
     device.clone().autodiff()
 }
+
+/// Runs `work` on `threads` threads: what computes inside uses them all. Networks keep the number they were made with.
+///
+/// # Errors
+/// The system has no threads left.
+pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, rayon::ThreadPoolBuildError> {
+    Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?.install(work))
+}

@@ -1,4 +1,38 @@
-//! A learner that remembers.
+//! Image classifiers that keep learning: replay from a small memory, chosen by balanced retrieval.
+//!
+//! New classes arrive in tasks, the old data are gone but for a small memory, and ordinary training forgets. A [`learner::Learner`] replays
+//! from its memory beside the new data and chooses *what* to replay: half of it from the samples whose loss the coming update would raise
+//! most (they protect old knowledge), half from those whose loss it would lower most (they keep the model plastic).
+//!
+//! A whole experiment, from settings to measures:
+//!
+//! ```
+//! use rehearsal::{config::Said, experiment::{Experiment, Outcome}};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let settings = Said::parse(
+//!     r#"
+//!     dataset = "embedded"          # Fashion-MNIST, compiled in
+//!     method = "pcr"                # proxy-based contrastive replay
+//!     retrieval = "balanced"        # half conflicting, half aligned samples
+//!     tasks = 5                     # of two classes each
+//!     train-per-class = 20          # a small run, for an example
+//!     backbone = "tiny"
+//!     width = 8
+//!     "#,
+//! )?;
+//! let experiment = Experiment::new(&settings, None)?; // None: write no files
+//! if let Outcome::Finished(result) = experiment.run(&mut ())? {
+//!     assert_eq!(result.matrix.tasks_seen(), 5);
+//!     println!("accuracy {:?}, forgetting {:?}", result.accuracy, result.forgetting);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The rooms, in the order in which a sample passes through them: [`datasets`] → [`stream`] → [`views`] ([`augment`]) →
+//! [`learner`] ([`probe`] → [`retrieval`] → [`methods`] → [`memory`]) → [`experiment`] → [`record`].
+
 pub mod augment;
 pub mod chance;
 pub mod checkpoint;
@@ -23,11 +57,3 @@ pub mod stream;
 pub mod views;
 
 pub use burn::tensor::{Device, Tensor, TensorData};
-
-/// Threads for everything that runs inside [`rayon::ThreadPool::install`].
-///
-/// # Errors
-/// The system has no threads left.
-pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build()
-}

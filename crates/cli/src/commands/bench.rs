@@ -7,7 +7,7 @@ use rehearsal::{
     Device, Tensor, TensorData,
     chance::{Chance, Decides},
     gradients::Gradients,
-    learner::training_device,
+    learner::{on_threads, training_device},
     losses::Denominator,
     methods::{Method, Pcr, StepBatch},
     network::{Architecture, BackboneKind, Kernels, Network, Norm},
@@ -26,9 +26,8 @@ const LR: f64 = 0.1;
 /// Measures and prints a line of JSON.
 pub fn bench(args: &Bench) -> Result<ExitCode> {
     let Benchmark::Step { width, size, threads, repeats } = args.what;
-    let pool = rehearsal::thread_pool(threads).context("threads cannot be started")?;
-    let line = pool.install(|| step(width, size as usize, repeats.max(1)));
-    let mut line = line;
+    let mut line =
+        on_threads(threads, || step(width, size as usize, repeats.max(1))).context("threads cannot be started")?;
     line["threads"] = json!(threads);
     println!("{line}");
     Ok(ExitCode::SUCCESS)

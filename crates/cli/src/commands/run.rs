@@ -74,7 +74,11 @@ fn free_directory(name: &str) -> PathBuf {
         1 => PathBuf::from("runs").join(name),
         _ => PathBuf::from("runs").join(format!("{name}-{number}")),
     };
-    (1..).map(numbered).find(|path| !path.exists()).unwrap_or_else(|| numbered(1))
+    let mut number = 1;
+    while numbered(number).exists() {
+        number += 1;
+    }
+    numbered(number)
 }
 
 /// What may change when a run goes on: only what does not change its results.

@@ -8,16 +8,16 @@ use rehearsal::record::Record;
 use super::percent;
 
 /// A matrix of more tasks does not fit a narrow terminal: then each task gets a line of its own.
-const WIDEST_MATRIX: usize = 10;
+const WIDEST_MATRIX: usize = 9;
 
 /// The accuracy matrix, the measures, the time, and where the files are.
 pub fn summary(record: &Record, directory: &Path) -> String {
     let mut text = String::new();
     let matrix = &record.matrix;
     if matrix.tasks_seen() <= WIDEST_MATRIX {
-        square(matrix, &mut text)
+        square(matrix, &mut text);
     } else {
-        tall(matrix, &mut text)
+        tall(matrix, &mut text);
     }
     let measures = [
         ("accuracy", record.accuracy, "mean over all tasks at the end"),

@@ -1,0 +1,60 @@
+//! The fast kernels on trained networks: as accurate as the direct ones, and learning as well.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use burn::{module::Module, tensor::Device};
+use rehearsal::{
+    checkpoint::Checkpoint,
+    config::Said,
+    datasets::{Dataset, Split},
+    experiment::{Experiment, Outcome},
+    network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
+    run_directory::RunDirectory,
+    sample::to_tensor,
+};
+
+/// Two tasks of two classes with ER; the accuracy at the end, and the run's checkpoint.
+fn train(kernels: &str, seed: u64) -> (f64, Vec<u8>) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run");
+    let said = format!(
+        "method = 'er'\nretrieval = 'random'\nclasses = 4\ntasks = 2\ntrain-per-class = 150\nwidth = 8\nmemory = 100\nkernels = '{kernels}'\nseed = {seed}"
+    );
+    let outcome = Experiment::new(&Said::parse(&said).unwrap(), Some(&path)).unwrap().run(&mut ()).unwrap();
+    let Outcome::Finished(record) = outcome else { panic!("stopped") };
+    (record.accuracy.unwrap(), RunDirectory::read_checkpoint(&path).unwrap().unwrap())
+}
+
+#[test]
+fn winograd_learns_as_well_as_direct() {
+    let accuracies = |kernels: &str| [0, 1, 2, 3].map(|seed| train(kernels, seed).0);
+    let (direct, winograd) = (accuracies("direct"), accuracies("winograd"));
+    let mean = |values: &[f64; 4]| values.iter().sum::<f64>() / 4.0;
+    let spread = |values: &[f64; 4]| values.iter().map(|v| (v - mean(values)).powi(2)).sum::<f64>().sqrt();
+    let noise = spread(&direct).max(spread(&winograd)).max(0.02);
+    assert!(mean(&direct) > 0.5, "it learns: {direct:?}");
+    assert!((mean(&direct) - mean(&winograd)).abs() <= noise, "direct {direct:?}, Winograd {winograd:?}");
+}
+
+#[test]
+fn winograd_features_of_a_trained_network_are_within_1e_4_of_direct_ones() {
+    let source = Dataset::Embedded.open(None).unwrap();
+    let state = Checkpoint::from_bytes(&train("winograd", 0).1, source.shape()).unwrap().network;
+    let device = Device::flex();
+    let images: Vec<_> = (0..50).map(|index| source.image(Split::Test, index).unwrap()).collect();
+    let images = to_tensor(images.iter().map(|image| &**image), source.shape(), &device);
+    let features = |kernels: Kernels, norm: Norm| -> Vec<f32> {
+        let (input, head) = (source.shape(), HeadKind::Linear);
+        let architecture =
+            Architecture { backbone: BackboneKind::ResNet18, width: 8, head, classes: 4, input, kernels };
+        let mut network = Network::new(&architecture, 0, &device);
+        network.load(&state).unwrap();
+        network.valid().features(images.clone(), norm).into_data().try_to_vec().unwrap()
+    };
+    for norm in [Norm::Batch, Norm::Eval] {
+        let (direct, winograd) = (features(Kernels::Direct, norm), features(Kernels::Winograd, norm));
+        let scale = direct.iter().fold(0f32, |scale, value| scale.max(value.abs()));
+        let worst = direct.iter().zip(&winograd).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
+        assert!(worst <= 1e-4 * scale, "{norm:?}: {worst} of {scale}");
+    }
+}
