@@ -31,7 +31,7 @@ Examples:
   rehearsal run --resume runs/my-run               go on where a run was stopped
 
 An experiment file has the same names as the flags (tasks = 5, class-order = \"natural\", …), and these, which have no flag:
-backbone, temperature, denominator, reduction, views, score-norm, offer, checkpoint-minutes.";
+backbone, kernels, memory-policy, temperature, denominator, reduction, views, score-norm, offer, checkpoint-minutes.";
 
 #[derive(clap::Args)]
 #[command(after_help = RUN_EXAMPLES)]
@@ -163,16 +163,16 @@ train: the PCR step on 40 anchors (10 new + 10 replayed, raw + augmented), forwa
 step:  virtual step (forward + backward on 20), score, select, train")]
     Step {
         /// Channels after the first convolution
-        #[arg(long, default_value_t = 20)]
-        width: usize,
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=4096))]
+        width: u16,
         /// Height and width of the images
-        #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u64).range(8..=1024))]
-        size: u64,
+        #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(8..=1024))]
+        size: u16,
         /// Threads
-        #[arg(long, default_value_t = 2)]
-        threads: usize,
+        #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
+        threads: u16,
         /// Measurements, of which the median counts
-        #[arg(long, default_value_t = 15)]
-        repeats: usize,
+        #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
+        repeats: u16,
     },
 }

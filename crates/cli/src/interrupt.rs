@@ -1,4 +1,4 @@
-//! Ctrl-C: the first stops the run at a checkpoint, the second at once.
+//! Ctrl-C, or a request to terminate: the first stops the run at a checkpoint, the second at once.
 
 use std::{
     ops::ControlFlow,
@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, Result};
 use rehearsal::observer::{Observer, StepEvent};
 
-use crate::printer::Progress;
+use crate::printer::{Progress, talk};
 
 /// Passes everything on to a progress display, and stops the run when the user asked to.
 pub struct Interrupt {
@@ -28,7 +28,7 @@ impl Interrupt {
             if heard.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
-            eprintln!("\nstopping after this step; press Ctrl-C again to stop at once");
+            talk("\nstopping after this step; press Ctrl-C again to stop at once");
         })
         .context("Ctrl-C cannot be caught")?;
         Ok(Self { progress, asked })

@@ -9,7 +9,6 @@ mod printer;
 use std::process::ExitCode;
 
 use clap::Parser;
-use rehearsal::experiment::ExperimentError;
 
 use args::{Args, Command};
 
@@ -19,9 +18,7 @@ fn main() -> ExitCode {
         Command::Bench(bench) => commands::bench::bench(&bench),
     };
     done.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
-        let refused = error.downcast_ref::<ExperimentError>().is_some_and(ExperimentError::is_refusal)
-            || error.downcast_ref::<rehearsal::config::Refusal>().is_some();
-        ExitCode::from(if refused { 2 } else { 1 })
+        printer::talk(&format!("error: {error:#}"));
+        ExitCode::FAILURE
     })
 }

@@ -53,7 +53,8 @@ fn refused(arguments: &[&str], why: &str) {
     assert!(errors.starts_with("error: ") && errors.contains(why), "{arguments:?}: {errors}");
     assert_eq!(errors.trim_end().lines().count(), 1, "{errors}");
     assert!(output.stdout.is_empty());
-    assert!(!directory.path().join("runs").exists(), "{arguments:?} wrote something");
+    let files = std::fs::read_dir(directory.path()).unwrap().count();
+    assert_eq!(files, 1, "{arguments:?} wrote something");
 }
 
 #[test]
@@ -159,20 +160,20 @@ fn a_killed_run_resumes_to_the_same_result() {
 #[test]
 #[cfg(unix)]
 fn an_interrupted_run_stops_at_a_checkpoint_and_says_how_to_go_on() {
-    let directory = directory_with(&format!("{SMALL}epochs = 40\n"));
+    let directory = directory_with(&format!("{SMALL}epochs = 400\ncheckpoint-minutes = 0.01\n"));
     let child =
         rehearsal(directory.path(), &["run", "small.toml", "--out", "run"]).stderr(Stdio::piped()).spawn().unwrap();
-    let steps = directory.path().join("run/steps.jsonl");
+    let checkpoint = directory.path().join("run/checkpoint/latest.safetensors");
     let deadline = Instant::now() + Duration::from_mins(1);
-    while !steps.exists() && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(5));
+    while !checkpoint.exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(2));
     }
-    std::thread::sleep(Duration::from_millis(300));
+    let before = std::fs::read(&checkpoint).unwrap();
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("rehearsal run --resume run"), "{}", text(&output.stderr));
-    assert!(directory.path().join("run/checkpoint/latest.safetensors").exists());
+    assert_ne!(std::fs::read(&checkpoint).unwrap(), before, "a checkpoint of where it stopped");
 }
 
 #[test]
@@ -197,6 +198,12 @@ fn numbers_that_do_not_fit() {
     refused(&["run", "--memory", "0"], "pcr replays from memory: `--memory` must be at least 1");
     refused(&["run", "--batch", "501"], "a batch of 501 is larger than task 1, which has 500 training images");
     refused(&["run", "--classes", "11"], "the data set has 10 classes");
+    refused(&["run", "--classes", "70000"], "the data set has 10 classes");
+    refused(&["run", "--test-per-class", "0"], "`--test-per-class` must be between 1");
+    refused(&["run", "--epochs", "18446744073709551615"], "`--epochs` must be between 1 and 1000000");
+    refused(&["run", "--threads", "100000"], "`--threads` must be between 1 and 1024");
+    refused(&["run", "--seed", "18446744073709551615"], "too large");
+    refused(&["run", "--lr", "nan"], "`lr` must be a positive number");
     refused(&["run", "--method", "fine-tune", "--retrieval", "mir"], "fine-tune replays nothing");
 }
 
@@ -229,6 +236,16 @@ fn a_directory_that_holds_another_run() {
     assert_eq!(std::fs::read(directory.path().join("run/result.json")).unwrap(), before, "nothing is lost");
     let resumed = output(directory.path(), &["run", "--resume", "run", "--epochs", "2"]);
     assert_eq!(resumed.status.code(), Some(2));
+}
+
+#[test]
+fn a_reader_who_goes_away_does_not_stop_a_run() {
+    let directory = directory_with(SMALL);
+    let mut child = rehearsal(directory.path(), &["run", "small.toml", "--out", "run"]);
+    let mut child = child.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    drop((child.stderr.take(), child.stdout.take()));
+    assert!(child.wait().unwrap().success());
+    assert!(directory.path().join("run/result.json").exists());
 }
 
 #[test]

@@ -92,25 +92,46 @@ mod tests {
     }
 
     #[test]
-    fn v13_frequencies() {
+    fn v13_crop_areas() {
         let mut chance = Chance::new(0, Decides::Augmentation, &[]);
-        let draws = 100_000;
-        let mut counts = [0.0; 3];
         let mut areas = [0usize; 4];
-        for _ in 0..draws {
+        for _ in 0..100_000 {
             let window = crop(CIFAR, &mut chance);
             assert!(window.top + window.height <= 32 && window.left + window.width <= 32);
             let area = (window.height * window.width) as f64 / 1024.0;
             areas[(((area - 0.2) / 0.2).floor().max(0.0) as usize).min(3)] += 1;
-            for (count, p) in counts.iter_mut().zip([FLIP, JITTER, GREY]) {
-                *count += f64::from(u8::from(chance.happens(p))) / f64::from(draws);
-            }
-        }
-        for (count, p) in counts.into_iter().zip([0.5, 0.8, 0.2]) {
-            assert!((count - p).abs() < 0.006, "{counts:?}");
         }
         // Up to 0.6 of the area nothing is rejected (0.6·4/3 < 1): those quarters stay equal, the largest loses to rejections.
         assert!(areas[0].abs_diff(areas[1]) < 1500 && areas[3] < areas[1], "{areas:?}");
+    }
+
+    /// On an image that is dark and reddish on the left, bright and reddish on the right, each change shows: mirrored, the left is
+    /// brighter; greyscale, the channels are equal; without jitter, red minus green stays what it is everywhere.
+    #[test]
+    fn v13_frequencies() {
+        let shape = ImageShape { height: 8, width: 8, channels: 3 };
+        let image: Vec<u8> = (0..64).flat_map(|i| [90 + 10 * (i % 8) as u8, 60 + 10 * (i % 8) as u8, 40]).collect();
+        let draws = 20_000;
+        let mut counts = [0.0; 3];
+        for draw in 0..draws {
+            let view = augment(&image, shape, &mut Chance::new(0, Decides::Augmentation, &[draw]));
+            let pixels = view.as_chunks::<3>().0;
+            let grey = pixels.iter().all(|[r, g, b]| r == g && g == b);
+            let jittered =
+                !grey && pixels.iter().any(|[r, g, b]| r.abs_diff(*g).abs_diff(30) > 1 || b.abs_diff(40) > 1);
+            let flipped = luma_of(pixels[0]) > luma_of(pixels[7]);
+            for (count, seen) in counts.iter_mut().zip([flipped, jittered, grey]) {
+                *count += f64::from(u8::from(seen)) / draws as f64;
+            }
+        }
+        // A jitter shows only where greyscale does not hide it: 0.8 of the other 0.8. Four standard deviations of a share are 0.014.
+        for (count, expected) in counts.into_iter().zip([0.5, 0.64, 0.2]) {
+            assert!((count - expected).abs() < 0.014, "{counts:?}");
+        }
+    }
+
+    fn luma_of(pixel: [u8; 3]) -> u32 {
+        pixel.iter().map(|&value| u32::from(value)).sum()
     }
 
     #[test]

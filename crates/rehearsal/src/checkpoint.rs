@@ -149,6 +149,9 @@ impl Checkpoint {
         let mut network = State::default();
         for (name, view) in file.tensors() {
             if let Some(name) = name.strip_prefix(NETWORK) {
+                if view.dtype() != Dtype::F32 {
+                    return Err(malformed(format!("{name} is {:?}, not F32", view.dtype())));
+                }
                 let values = view.data().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
                 network.0.insert(name.to_owned(), Array { shape: view.shape().to_vec(), values });
             }

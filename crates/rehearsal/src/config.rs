@@ -1,15 +1,16 @@
 //! What the user said → what will run. [`Said`] holds what a file or the command line gave, [`Config`] every value of the run; every
 //! refusal that needs no data happens in between.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
-    choice::choice,
+    choice::{Choice, choice},
     datasets::Dataset,
     losses::Denominator,
+    memory::PolicyKind,
     methods::{MethodKind, MethodOptions, Reduction},
     network::{BackboneKind, Kernels, Norm},
     retrieval::{Ratio, RetrievalKind},
@@ -81,6 +82,7 @@ pub struct Said {
     pub device: Option<String>,
     pub backbone: Option<String>,
     pub kernels: Option<String>,
+    pub memory_policy: Option<String>,
     pub temperature: Option<f64>,
     pub denominator: Option<String>,
     pub reduction: Option<String>,
@@ -148,15 +150,16 @@ pub struct Config {
     pub backbone: BackboneKind,
     /// What computes the convolutions on the processor.
     pub kernels: Kernels,
+    /// Who stays in memory.
+    pub memory_policy: PolicyKind,
     /// PCR: τ.
     pub temperature: f64,
     /// PCR: over which proxies the denominator runs.
     pub denominator: Denominator,
     /// ER: how losses are joined.
     pub reduction: Reduction,
-    /// The views that are trained on; the method's own if not said.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub views: Option<Views>,
+    /// The views that are trained on.
+    pub views: Views,
     /// What normalises scored samples.
     pub score_norm: ScoreNorm,
     /// When samples may enter the memory.
@@ -182,12 +185,30 @@ impl Said {
         })
     }
 
-    /// What both say, where `other` says nothing else.
+    /// What both say; where they differ, `other`. What the file says only because of a value that `other` replaces goes with it: the ratio
+    /// with the retrieval, the retrieval with the memory, the fingerprint with the data set.
     pub fn overridden_by(&self, other: &Self) -> Self {
-        let table = |said: &Self| toml::Table::try_from(said).expect("what was said is plain data");
-        let mut joined = table(self);
-        joined.extend(table(other));
-        joined.try_into().expect("both have the same fields")
+        let mut base = self.clone();
+        if other.retrieval.is_some() || other.retrieved.is_some() {
+            base.ratio = None;
+        }
+        if let Some(Ok(method)) = other.method.as_deref().map(MethodKind::from_name) {
+            if !method.replays() {
+                (base.retrieval, base.ratio) = (None, None);
+            }
+            base.memory = base.memory.filter(|&memory| memory > 0);
+        }
+        if other.dataset.is_some() {
+            base.data_sha256 = None;
+        }
+        macro_rules! join {
+            ($($field:ident),+ $(,)?) => { Self { $($field: other.$field.clone().or(base.$field)),+ } };
+        }
+        join! {
+            dataset, data, method, retrieval, ratio, tasks, classes, class_order, train_per_class, test_per_class, epochs, memory, batch,
+            retrieved, candidates, lr, width, seed, threads, device, backbone, kernels, memory_policy, temperature, denominator, reduction,
+            views, score_norm, offer, checkpoint_minutes, version, data_sha256,
+        }
     }
 
     /// Completes what was said with defaults and refuses what makes no sense.
@@ -201,7 +222,7 @@ impl Said {
         let retrieval = self.retrieval(method)?;
         let config = Config {
             dataset,
-            data: self.data.clone(),
+            data: self.data.as_deref().map(absolute).transpose()?,
             method,
             retrieval,
             ratio: self.ratio(retrieval, retrieved)?,
@@ -222,10 +243,11 @@ impl Said {
             device: choose(self.device.as_deref(), DeviceKind::Cpu)?,
             backbone: choose(self.backbone.as_deref(), BackboneKind::ResNet18)?,
             kernels: choose(self.kernels.as_deref(), Kernels::Winograd)?,
+            memory_policy: choose(self.memory_policy.as_deref(), PolicyKind::Reservoir)?,
             temperature: self.temperature.unwrap_or(0.09),
             denominator: choose(self.denominator.as_deref(), Denominator::Multiset)?,
             reduction: choose(self.reduction.as_deref(), Reduction::Mean)?,
-            views: self.views.as_deref().map(|name| choose(Some(name), Views::Both)).transpose()?,
+            views: choose(self.views.as_deref(), method.usual_views())?,
             score_norm: choose(self.score_norm.as_deref(), ScoreNorm::Batch)?,
             offer: choose(self.offer.as_deref(), Offer::EveryEpoch)?,
             checkpoint_minutes: self.checkpoint_minutes.unwrap_or(10.0),
@@ -265,16 +287,22 @@ impl Said {
 
 impl Config {
     fn check(&self) -> Result<(), Refusal> {
-        let positive = [
-            ("tasks", self.tasks),
-            ("epochs", self.epochs),
-            ("batch", self.batch),
-            ("width", self.width),
-            ("threads", self.threads),
-            ("candidates", self.candidates),
+        let most = 1_000_000_000;
+        let counts = [
+            ("tasks", self.tasks, most),
+            ("epochs", self.epochs, 1_000_000),
+            ("batch", self.batch, most),
+            ("width", self.width, 4096),
+            ("threads", self.threads, 1024),
+            ("candidates", self.candidates, most),
+            ("train-per-class", self.train_per_class.unwrap_or(1), most),
+            ("test-per-class", self.test_per_class.unwrap_or(1), most),
         ];
-        if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
-            return refuse(format!("`--{name}` must be at least 1"));
+        if let Some((name, value, most)) = counts.iter().find(|(_, value, most)| !(1..=*most).contains(value)) {
+            return refuse(format!("`--{name}` must be between 1 and {most}, not {value}"));
+        }
+        if self.memory.max(self.retrieved) > most || i64::try_from(self.seed).is_err() {
+            return refuse("`--memory`, `--retrieved` or `--seed` is too large".into());
         }
         for (name, value) in [("lr", self.lr), ("temperature", self.temperature)] {
             if !(value.is_finite() && value > 0.0) {
@@ -328,12 +356,22 @@ impl Config {
     }
 }
 
-fn choose<C: crate::choice::Choice>(name: Option<&str>, default: C) -> Result<C, Refusal> {
+fn choose<C: Choice>(name: Option<&str>, default: C) -> Result<C, Refusal> {
     name.map_or(Ok(default), |name| C::from_name(name).map_err(|error| Refusal(error.to_string())))
 }
 
 fn refuse<T>(why: String) -> Result<T, Refusal> {
     Err(Refusal(why))
+}
+
+/// The path from the root, so that a run can be repeated and resumed from anywhere.
+fn absolute(path: &Path) -> Result<PathBuf, Refusal> {
+    let absolute =
+        std::path::absolute(path).map_err(|error| Refusal(format!("{} is no path: {error}", path.display())))?;
+    match absolute.to_str() {
+        Some(_) => Ok(absolute),
+        None => refuse(format!("{} is not UTF-8 and cannot be written into a file of settings", path.display())),
+    }
 }
 
 fn available_threads() -> usize {
@@ -375,6 +413,19 @@ mod tests {
     }
 
     #[test]
+    fn flags_override_what_a_resolved_file_says_because_of_them() {
+        let resolved = |text: &str| {
+            Said::parse(&toml::to_string(&Said::parse(text).unwrap().resolve().unwrap()).unwrap()).unwrap()
+        };
+        let with =
+            |file: &str, flags: &str| resolved(file).overridden_by(&Said::parse(flags).unwrap()).resolve().unwrap();
+        assert_eq!(with("", "retrieval = 'mir'").ratio, Some(Ratio { high: 10, low: 0 }));
+        assert_eq!(with("ratio = '7:3'", "retrieved = 4").ratio, Some(Ratio { high: 2, low: 2 }));
+        assert_eq!(with("", "method = 'fine-tune'").retrieval, None);
+        assert_eq!(with("method = 'fine-tune'", "method = 'er'").memory, 500);
+    }
+
+    #[test]
     fn what_makes_no_sense_is_refused_in_one_sentence() {
         assert_eq!(
             refusal("method = 'prc'"),
@@ -387,8 +438,13 @@ mod tests {
         assert!(refusal("retrieval = 'mir'\nratio = '5:5'").contains("retrieval mir has no ratio"));
         assert!(refusal("method = 'fine-tune'\nretrieval = 'mir'").contains("replays nothing"));
         assert_eq!(refusal("memory = 0"), "pcr replays from memory: `--memory` must be at least 1");
-        assert_eq!(refusal("batch = 0"), "`--batch` must be at least 1");
+        assert_eq!(refusal("batch = 0"), "`--batch` must be between 1 and 1000000000, not 0");
+        assert_eq!(refusal("test-per-class = 0"), "`--test-per-class` must be between 1 and 1000000000, not 0");
+        assert_eq!(refusal("width = 100000"), "`--width` must be between 1 and 4096, not 100000");
         assert_eq!(refusal("lr = -1.0"), "`lr` must be a positive number, not -1");
+        let huge = Said { seed: Some(u64::MAX), ..Said::default() };
+        assert!(Said::default().overridden_by(&huge).resolve().unwrap_err().0.contains("too large"));
+        assert!(refusal("ratio = '18446744073709551615:1'").contains("write high:low"));
         assert!(refusal("ratio = '60:0'\nretrieved = 60").contains("60 of 50 candidates"));
         assert!(refusal("seed = 1\nlerning-rate = 1").starts_with("line 2: unknown field `lerning-rate`"));
     }

@@ -5,7 +5,6 @@ use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::Arc,
-    time::{Duration, Instant},
 };
 
 use burn::tensor::Device;
@@ -18,9 +17,10 @@ use crate::{
     config::{Config, DeviceKind, Offer, Refusal, Said},
     datasets::DataError,
     learner::{Learner, Parts, Settings, on_threads, training_device},
-    memory::{Memory, Reservoir},
+    memory::Memory,
     network::{Architecture, Network},
     observer::{Observer, StepEvent},
+    probe::Scoring,
     record::{Record, peak_memory},
     retrieval::{Random, Retrieval},
     run_directory::{DirectoryError, RunDirectory},
@@ -63,7 +63,7 @@ pub enum ExperimentError {
     },
     /// The loss is no number.
     #[error(
-        "the loss is {loss} at step {step} (task {task}, epoch {epoch}): try a smaller `--lr`; the last checkpoint is kept"
+        "the loss is {loss} at step {step} (task {task}, epoch {epoch}): try a smaller `--lr`; the last checkpoint, if there was one, is kept"
     )]
     Diverged {
         /// NaN or infinite.
@@ -78,16 +78,6 @@ pub enum ExperimentError {
     /// No threads to be had.
     #[error("threads cannot be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
-}
-
-impl ExperimentError {
-    /// What was asked makes no sense, as against something that went wrong on the way.
-    pub fn is_refusal(&self) -> bool {
-        match self {
-            Self::Refused(_) | Self::Stream(_) | Self::Directory(_) | Self::Data(_) => true,
-            Self::Checkpoint { .. } | Self::Diverged { .. } | Self::Threads(_) => false,
-        }
-    }
 }
 
 /// How a run ended.
@@ -139,7 +129,7 @@ impl Experiment {
         if let Some(bytes) = RunDirectory::read_checkpoint(directory)? {
             let restored =
                 Checkpoint::from_bytes(&bytes, experiment.stream.shape()).and_then(|saved| experiment.restore(saved));
-            restored.map_err(|error| ExperimentError::Checkpoint { path: directory.into(), error })?;
+            restored.map_err(|error| ExperimentError::Checkpoint { path: directory.join("checkpoint"), error })?;
         }
         experiment.directory = Some(RunDirectory::reopen(directory, experiment.progress.steps_length)?);
         Ok(experiment)
@@ -157,11 +147,19 @@ impl Experiment {
             return Err(Refusal(why).into());
         }
         let stream = Arc::new(Stream::new(source, &config.plan())?);
-        let learner = on_threads(config.threads, || learner(&config, &stream))?;
+        let learner = learner(&config, &stream);
         Ok(Self { config, data_sha256, stream, learner, progress: Progress::default(), directory: None })
     }
 
     fn restore(&mut self, saved: Checkpoint) -> Result<(), CheckpointError> {
+        let Progress { position, matrix, .. } = &saved.progress;
+        let foreign = saved.memory.capacity() != self.config.memory
+            || saved.memory.samples().iter().any(|sample| sample.label.index() >= self.stream.class_names().len())
+            || position.task > self.config.tasks
+            || matrix.tasks_seen() != position.task;
+        if foreign {
+            return Err(CheckpointError::Malformed("it is of another run".into()));
+        }
         let mut network = self.learner.network().clone();
         network.load(&saved.network)?;
         self.learner.restore(network, saved.memory, saved.progress.steps);
@@ -182,7 +180,7 @@ impl Experiment {
     /// Steps of the whole run.
     pub fn total_steps(&self) -> u64 {
         let batches: usize = self.stream.tasks().map(|task| self.stream.batches(task)).sum();
-        (batches * self.config.epochs) as u64
+        batches as u64 * self.config.epochs as u64
     }
 
     /// What has been done so far.
@@ -199,22 +197,17 @@ impl Experiment {
     }
 
     fn run_here(mut self, observer: &mut (dyn Observer + Send)) -> Result<Outcome, ExperimentError> {
-        let mut correct = Vec::new();
         for task in self.stream.tasks().skip(self.progress.position.task) {
             if self.learn(task, observer)?.is_break() {
                 self.save()?;
                 return Ok(Outcome::Stopped);
             }
-            correct = self.test(task)?;
-            observer.task(task.index(), self.progress.matrix.rows().last().map_or(&[], Vec::as_slice));
+            let row = self.test(task)?;
+            observer.task(task.index(), &row);
             self.progress.position = Position { task: task.index() + 1, ..Position::default() };
             self.save()?;
         }
-        if correct.is_empty() {
-            // Resumed behind the last task: only the predictions are missing.
-            correct = self.stream.tasks().last().map_or(Ok(Vec::new()), |task| self.predictions(task))?;
-        }
-        self.finish(&correct)
+        self.finish()
     }
 
     /// Learns what is left of a task.
@@ -224,8 +217,8 @@ impl Experiment {
         observer: &mut (dyn Observer + Send),
     ) -> Result<ControlFlow<()>, ExperimentError> {
         let stream = Arc::clone(&self.stream);
-        let every = Duration::from_secs_f64(self.config.checkpoint_minutes * 60.0);
-        let mut saved = Instant::now();
+        let every = self.config.checkpoint_minutes * 60.0;
+        let mut saved = Clock::start();
         for epoch in self.progress.position.epoch..self.config.epochs {
             let order = stream.epoch(task, epoch);
             for number in self.progress.position.batch..stream.batches(task) {
@@ -233,9 +226,9 @@ impl Experiment {
                 if observer.step(&event).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
-                if saved.elapsed() >= every {
+                if saved.since_start() >= every {
                     self.save()?;
-                    saved = Instant::now();
+                    saved = Clock::start();
                 }
             }
             self.progress.position = Position { task: task.index(), epoch: epoch + 1, batch: 0 };
@@ -269,16 +262,11 @@ impl Experiment {
         Ok(event)
     }
 
-    /// Tests on all tasks so far, adds a row to the matrix and says which test images were right.
-    fn test(&mut self, after: TaskId) -> Result<Vec<u8>, ExperimentError> {
+    /// Tests on all tasks so far and adds a row to the matrix.
+    fn test(&mut self, after: TaskId) -> Result<Vec<f64>, ExperimentError> {
         let clock = Clock::start();
-        let mut correct = Vec::new();
-        let mut row = Vec::new();
-        for task in self.stream.tasks().take(after.index() + 1) {
-            let right = self.task_predictions(task, self.stream.seen(after))?;
-            row.push(right.iter().map(|&right| f64::from(right)).sum::<f64>() / right.len() as f64);
-            correct.extend(right);
-        }
+        let share = |right: &Vec<u8>| right.iter().map(|&right| f64::from(right)).sum::<f64>() / right.len() as f64;
+        let row: Vec<f64> = self.correct(after)?.iter().map(share).collect();
         let seconds = clock.since_start();
         self.progress.phases.evaluation += seconds;
         self.count_seconds(after, seconds);
@@ -286,24 +274,19 @@ impl Experiment {
             let seconds = self.progress.task_seconds[after.index()];
             directory.log(&Line::Task { after_task: after.index(), accuracy: &row, seconds })?;
         }
-        self.progress.matrix.push_row(row).expect("one fraction for each task so far");
-        Ok(correct)
+        self.progress.matrix.push_row(row.clone()).expect("one fraction for each task so far");
+        Ok(row)
     }
 
-    /// For each test image of all tasks up to `after`, 1 if the prediction is right.
-    fn predictions(&self, after: TaskId) -> Result<Vec<u8>, ExperimentError> {
-        let parts = self
-            .stream
-            .tasks()
-            .take(after.index() + 1)
-            .map(|task| self.task_predictions(task, self.stream.seen(after)));
-        parts.collect::<Result<Vec<_>, _>>().map(|parts| parts.concat())
-    }
-
-    fn task_predictions(&self, task: TaskId, seen: usize) -> Result<Vec<u8>, ExperimentError> {
-        let samples = self.stream.test(task)?;
-        let predicted = self.learner.predict(&samples, seen);
-        Ok(samples.iter().zip(predicted).map(|(sample, class)| u8::from(sample.label == class)).collect())
+    /// For each task up to `after` and each of its test images, 1 if the prediction among the classes seen is right, else 0.
+    fn correct(&self, after: TaskId) -> Result<Vec<Vec<u8>>, ExperimentError> {
+        let seen = self.stream.seen(after);
+        let of_task = |task: TaskId| {
+            let samples = self.stream.test(task)?;
+            let predicted = self.learner.predict(&samples, seen);
+            Ok(samples.iter().zip(predicted).map(|(sample, class)| u8::from(sample.label == class)).collect())
+        };
+        self.stream.tasks().take(after.index() + 1).map(of_task).collect()
     }
 
     fn count_seconds(&mut self, task: TaskId, seconds: f64) {
@@ -311,22 +294,32 @@ impl Experiment {
         self.progress.task_seconds[task.index()] += seconds;
     }
 
-    /// Writes a checkpoint.
+    /// Writes a checkpoint, but none of a network that has diverged.
     fn save(&mut self) -> Result<(), ExperimentError> {
         self.progress.peak_memory_bytes = self.progress.peak_memory_bytes.max(peak_memory());
+        let network = self.learner.network().state();
+        if !network.is_finite() {
+            let Position { task, epoch, .. } = self.progress.position;
+            return Err(ExperimentError::Diverged {
+                loss: f32::NAN,
+                step: self.progress.steps,
+                task: task + 1,
+                epoch: epoch + 1,
+            });
+        }
         let Some(directory) = &mut self.directory else { return Ok(()) };
         self.progress.steps_length = directory.sync_log()?;
-        let (network, memory) = (self.learner.network().state(), self.learner.memory().clone());
-        let checkpoint = Checkpoint { network, memory, progress: self.progress.clone() };
+        let checkpoint = Checkpoint { network, memory: self.learner.memory().clone(), progress: self.progress.clone() };
         Ok(directory.write_checkpoint(&checkpoint.to_bytes())?)
     }
 
-    fn finish(mut self, correct: &[u8]) -> Result<Outcome, ExperimentError> {
+    fn finish(mut self) -> Result<Outcome, ExperimentError> {
+        let correct = self.stream.tasks().last().map_or(Ok(Vec::new()), |last| self.correct(last))?.concat();
         let class_names = self.stream.class_names().to_vec();
         let record = Record::new(self.config, self.data_sha256, class_names, self.progress, correct.len());
         if let Some(directory) = &mut self.directory {
             let json = serde_json::to_string_pretty(&record).expect("a record is plain data");
-            directory.finish(correct, &(json + "\n"))?;
+            directory.finish(&correct, &(json + "\n"))?;
         }
         Ok(Outcome::Finished(Box::new(record)))
     }
@@ -353,19 +346,19 @@ fn learner(config: &Config, stream: &Stream) -> Learner {
         classes: stream.class_names().len(),
         input: stream.shape(),
         kernels: config.kernels,
+        threads: config.threads,
     };
     let retrieval: Box<dyn Retrieval> = match config.retrieval.zip(config.ratio) {
         Some((kind, ratio)) => kind.build(ratio, config.candidates),
         None => Box::new(Random { count: 0 }),
     };
     let settings = Settings {
-        lr: config.lr,
-        views: config.views.unwrap_or(method.views()),
-        score_norm: config.score_norm.into(),
-        shape: stream.shape(),
+        views: config.views,
         seed: config.seed,
+        scoring: Scoring { lr: config.lr, norm: config.score_norm.into(), shape: stream.shape() },
     };
     let network = Network::new(&architecture, config.seed, &training_device(&device));
-    let parts = Parts { network, method, retrieval, policy: Box::new(Reservoir), memory: Memory::new(config.memory) };
+    let parts =
+        Parts { network, method, retrieval, policy: config.memory_policy.build(), memory: Memory::new(config.memory) };
     Learner::new(parts, settings)
 }

@@ -6,10 +6,10 @@ use crate::{
     gradients::Gradients,
     memory::{Memory, Policy},
     methods::{Method, StepBatch},
-    network::{Network, Norm},
-    probe::StepProbe,
+    network::Network,
+    probe::{Scoring, StepProbe},
     retrieval::Retrieval,
-    sample::{Class, ImageShape, Sample, to_tensor},
+    sample::{Class, Sample, to_tensor},
     views::Views,
 };
 use burn::{
@@ -17,8 +17,8 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-/// Images per batch when predicting.
-const TEST_BATCH: usize = 256;
+/// Images per batch when predicting. The result does not depend on it, the memory that activations need does.
+const TEST_BATCH: usize = 64;
 
 /// What a learner is made of.
 pub struct Parts {
@@ -37,16 +37,12 @@ pub struct Parts {
 /// How a learner learns.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// The learning rate.
-    pub lr: f64,
     /// The views it trains on.
     pub views: Views,
-    /// What normalises scored samples.
-    pub score_norm: Norm,
-    /// The shape of images.
-    pub shape: ImageShape,
     /// Decides every draw.
     pub seed: u64,
+    /// Learning rate, image shape, and how candidates are scored.
+    pub scoring: Scoring,
 }
 
 /// A classifier that learns from a stream and remembers.
@@ -75,7 +71,8 @@ impl Learner {
 
     /// Learns from one batch of new samples, all of classes `0..seen`; `offered` says whether they may enter the memory.
     pub fn step(&mut self, incoming: &[Sample], seen: usize, offered: bool) -> StepReport {
-        let Settings { lr, views, shape, seed, .. } = self.settings;
+        let Settings { views, seed, scoring } = self.settings;
+        let Scoring { lr, shape, .. } = scoring;
         let Parts { network, method, retrieval, policy, memory } = &mut self.parts;
         let (step, device) = (self.steps, network.device());
         let mut clock = Clock::start();
@@ -85,7 +82,7 @@ impl Learner {
         seconds.data += clock.lap();
 
         let mut chance = Chance::new(seed, Decides::Retrieval, &[step]);
-        let mut probe = StepProbe::new(network, memory, &new, seen, &self.settings);
+        let mut probe = StepProbe::new(network, memory, &new, seen, scoring);
         let slots = retrieval.retrieve(memory, &mut probe, &mut chance);
         seconds += probe.seconds;
         clock.lap();
@@ -115,7 +112,7 @@ impl Learner {
         let network = self.parts.network.valid();
         let device = network.device();
         let batch = |samples: &[Sample]| -> Tensor<4> {
-            to_tensor(samples.iter().map(|sample| &*sample.image), self.settings.shape, &device)
+            to_tensor(samples.iter().map(|sample| &*sample.image), self.settings.scoring.shape, &device)
         };
         samples.chunks(TEST_BATCH).flat_map(|samples| network.predict(batch(samples), seen)).collect()
     }
@@ -154,4 +151,95 @@ pub fn training_device(device: &Device) -> Device {
 /// The system has no threads left.
 pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, rayon::ThreadPoolBuildError> {
     Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?.install(work))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        losses::Denominator,
+        memory::Reservoir,
+        methods::{Er, Pcr, Reduction},
+        network::{Architecture, BackboneKind, Kernels, Norm, State},
+        retrieval::LossChange,
+        sample::{ImageShape, TaskId},
+    };
+
+    const SHAPE: ImageShape = ImageShape { height: 8, width: 8, channels: 3 };
+
+    fn learner(method: Box<dyn Method>, memory: usize) -> Learner {
+        let (backbone, head, kernels) = (BackboneKind::Tiny, method.head(), Kernels::Composed);
+        let architecture = Architecture { backbone, width: 4, head, classes: 6, input: SHAPE, kernels, threads: 1 };
+        let network = Network::new(&architecture, 0, &training_device(&Device::flex()));
+        let retrieval = Box::new(LossChange { high: 2, low: 2, candidates: 8 });
+        let parts = Parts { network, method, retrieval, policy: Box::new(Reservoir), memory: Memory::new(memory) };
+        let scoring = Scoring { lr: 0.1, norm: Norm::Batch, shape: SHAPE };
+        Learner::new(parts, Settings { views: Views::Both, seed: 0, scoring })
+    }
+
+    fn pcr() -> Box<dyn Method> {
+        Box::new(Pcr { temperature: 0.09, denominator: Denominator::Multiset })
+    }
+
+    fn samples(labels: &[u16]) -> Vec<Sample> {
+        let image = |label: &u16| (0..SHAPE.bytes()).map(|i| ((i * (usize::from(*label) + 3)) % 256) as u8).collect();
+        labels.iter().map(|label| Sample { image: image(label), label: Class(*label), task: TaskId(0) }).collect()
+    }
+
+    fn moved(before: &State, after: &State) -> (bool, bool) {
+        let moved = |running: bool| {
+            before.0.iter().any(|(name, array)| name.contains("running") == running && after.0[name] != *array)
+        };
+        (moved(false), moved(true))
+    }
+
+    #[test]
+    fn pcr_without_memory_moves_only_the_running_statistics() {
+        let mut learner = learner(pcr(), 10);
+        let before = learner.network().state();
+        let report = learner.step(&samples(&[0, 1, 0, 1]), 2, true);
+        assert!(report.loss.is_none() && report.retrieved == 0);
+        assert_eq!(moved(&before, &learner.network().state()), (false, true));
+        assert_eq!(learner.memory().len(), 4, "the step's samples are offered all the same");
+        let before = learner.network().state();
+        let report = learner.step(&samples(&[0, 1, 1, 0]), 2, false);
+        assert!(report.loss.is_some() && report.retrieved == 4);
+        assert_eq!(moved(&before, &learner.network().state()), (true, true));
+        assert_eq!((learner.memory().len(), learner.steps()), (4, 2), "not offered: not stored");
+    }
+
+    #[test]
+    fn er_without_memory_steps_on_the_new_samples_and_joins_losses_as_told() {
+        let loss = |reduction| {
+            let mut learner = learner(Box::new(Er { reduction }), 10);
+            let first = learner.step(&samples(&[0, 1, 0, 1]), 2, true).loss.unwrap();
+            (first, learner.step(&samples(&[0, 1, 1, 0]), 2, true).loss.unwrap())
+        };
+        let (mean, sum) = (loss(Reduction::Mean), loss(Reduction::SumOfMeans));
+        assert!((mean.0 - sum.0).abs() < 1e-6, "the same without replay");
+        assert!((2.0 * mean.1 - sum.1).abs() < 1e-5, "as many new as replayed: the sum of means is twice the mean");
+    }
+
+    #[test]
+    fn both_views_are_all_raw_images_then_all_augmented_ones() {
+        let samples = samples(&[4, 5]);
+        let anchors = Views::Both.of(&samples, SHAPE, Decides::Augmentation, 0, 7, &Device::flex());
+        assert_eq!(anchors.labels, [4, 5, 4, 5].map(Class));
+        let raw = to_tensor(samples.iter().map(|sample| &*sample.image), SHAPE, &Device::flex());
+        let values = |tensor: Tensor<4>| tensor.into_data().try_to_vec::<f32>().unwrap();
+        assert_eq!(values(anchors.images.clone().narrow(0, 0, 2)), values(raw));
+        let augmented = Views::Augmented.of(&samples, SHAPE, Decides::Augmentation, 0, 7, &Device::flex());
+        assert_eq!(values(anchors.images.narrow(0, 2, 2)), values(augmented.images));
+    }
+
+    #[test]
+    fn only_classes_seen_are_predicted() {
+        let mut learner = learner(Box::new(Er { reduction: Reduction::Mean }), 10);
+        let mut state = learner.network().state();
+        state.0.get_mut("head.bias").unwrap().values[5] = 100.0;
+        learner.parts.network.load(&state).unwrap();
+        let samples = samples(&[0, 1, 2]);
+        assert_eq!(learner.predict(&samples, 6), [Class(5); 3]);
+        assert!(learner.predict(&samples, 5).iter().all(|class| class.0 < 5));
+    }
 }

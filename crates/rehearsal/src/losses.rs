@@ -156,6 +156,10 @@ mod tests {
         close(&[mean(losses(&[F, F].concat(), &doubled_labels, 0.5, Denominator::Set))], &[0.523_705_75], 1e-6);
         let scaled = F.map(|row| row.map(|value| value * 7.0));
         close(&losses(&scaled, &Y, 0.5, Denominator::Multiset), &losses(&F, &Y, 0.5, Denominator::Multiset), 3e-6);
+        let order = [2, 0, 3, 1];
+        let (shuffled, labels) = (order.map(|i| F[i]), order.map(|i| Y[i]));
+        let permuted = losses(&shuffled, &labels, 0.5, Denominator::Multiset);
+        close(&permuted, &order.map(|i| losses(&F, &Y, 0.5, Denominator::Multiset)[i]), 1e-6);
         let one_class = losses(&F, &[Class(1); 4], 0.5, Denominator::Multiset);
         close(&one_class, &[4f32.ln(); 4], 1e-6);
         close(&losses(&F, &[Class(1); 4], 0.5, Denominator::Set), &[0.0; 4], 1e-6);

@@ -6,6 +6,7 @@ pub use reservoir::Reservoir;
 
 use crate::{
     chance::Chance,
+    choice::choice,
     sample::{Sample, Slot},
 };
 
@@ -15,6 +16,23 @@ pub struct Memory {
     capacity: usize,
     slots: Vec<Sample>,
     presented: u64,
+}
+
+/// The policies a user can choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolicyKind {
+    /// Every presentation so far with the same probability.
+    Reservoir,
+}
+choice!(PolicyKind, "memory policy", Reservoir = "reservoir");
+
+impl PolicyKind {
+    /// The policy, ready to decide.
+    pub fn build(self) -> Box<dyn Policy> {
+        match self {
+            Self::Reservoir => Box::new(Reservoir),
+        }
+    }
 }
 
 /// Decides who stays in memory.

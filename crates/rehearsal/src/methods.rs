@@ -33,9 +33,6 @@ pub trait Method: Send {
     /// The head it needs.
     fn head(&self) -> HeadKind;
 
-    /// The views it trains on unless the user says otherwise.
-    fn views(&self) -> Views;
-
     /// The loss to descend, from training-mode passes through `network`; `None` where this step only moves the running statistics.
     fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>>;
 }
@@ -70,6 +67,14 @@ impl MethodKind {
             Self::FineTune => Box::new(FineTune),
             Self::Er => Box::new(Er { reduction: options.reduction }),
             Self::Pcr => Box::new(Pcr { temperature: options.temperature, denominator: options.denominator }),
+        }
+    }
+
+    /// The views it trains on unless the user says otherwise.
+    pub fn usual_views(self) -> Views {
+        match self {
+            Self::Pcr => Views::Both,
+            Self::FineTune | Self::Er => Views::Augmented,
         }
     }
 

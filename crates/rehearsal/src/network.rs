@@ -44,6 +44,8 @@ pub struct Architecture {
     pub input: ImageShape,
     /// What computes the convolutions on the processor.
     pub kernels: Kernels,
+    /// On how many threads; results do not depend on it.
+    pub threads: usize,
 }
 
 /// A classifier over all classes of a stream.
@@ -116,10 +118,10 @@ impl Network {
     pub fn load(&mut self, state: &State) -> Result<(), StateError> {
         let names: Vec<String> =
             self.backbone.layers().into_iter().map(|(name, _)| format!("backbone.{name}")).collect();
+        self.backbone.parameters_changed();
         for (name, layer) in names.iter().zip(self.backbone.layers_mut()) {
             layer.load(name, state)?;
         }
-        self.backbone.parameters_changed();
         self.head.load(state)
     }
 
@@ -157,7 +159,15 @@ mod tests {
 
     fn architecture(width: usize, head: HeadKind) -> Architecture {
         let input = ImageShape { height: 32, width: 32, channels: 3 };
-        Architecture { backbone: BackboneKind::ResNet18, width, head, classes: 100, input, kernels: Kernels::Winograd }
+        Architecture {
+            backbone: BackboneKind::ResNet18,
+            width,
+            head,
+            classes: 100,
+            input,
+            kernels: Kernels::Winograd,
+            threads: 2,
+        }
     }
 
     fn parameters(width: usize, head: HeadKind) -> usize {

@@ -5,11 +5,10 @@ use burn::{module::Module, tensor::Tensor};
 use crate::{
     clock::{Clock, Phases},
     gradients::Gradients,
-    learner::Settings,
     losses::cross_entropy_seen,
     memory::Memory,
     network::{Network, Norm},
-    sample::{Class, Slot, to_tensor},
+    sample::{Class, ImageShape, Slot, to_tensor},
     views::Anchors,
 };
 
@@ -47,13 +46,24 @@ impl LookAhead {
     }
 }
 
+/// How the virtual step and the scoring go.
+#[derive(Clone, Copy, Debug)]
+pub struct Scoring {
+    /// The learning rate of the virtual step.
+    pub lr: f64,
+    /// What normalises scored samples.
+    pub norm: Norm,
+    /// The shape of stored images.
+    pub shape: ImageShape,
+}
+
 /// The probe of a real step. It holds the network by shared reference: asking cannot change it.
 pub struct StepProbe<'a> {
     network: &'a Network,
     memory: &'a Memory,
     incoming: &'a Anchors,
     seen: usize,
-    settings: &'a Settings,
+    scoring: Scoring,
     looked_ahead: Option<LookAhead>,
     /// Seconds spent on the virtual step and on scoring.
     pub(crate) seconds: Phases,
@@ -61,14 +71,8 @@ pub struct StepProbe<'a> {
 
 impl<'a> StepProbe<'a> {
     /// Answers for `memory`, before a step of `network` on `incoming` (in the views that the method trains on).
-    pub fn new(
-        network: &'a Network,
-        memory: &'a Memory,
-        incoming: &'a Anchors,
-        seen: usize,
-        settings: &'a Settings,
-    ) -> Self {
-        Self { network, memory, incoming, seen, settings, looked_ahead: None, seconds: Phases::default() }
+    pub fn new(network: &'a Network, memory: &'a Memory, incoming: &'a Anchors, seen: usize, scoring: Scoring) -> Self {
+        Self { network, memory, incoming, seen, scoring, looked_ahead: None, seconds: Phases::default() }
     }
 }
 
@@ -80,13 +84,13 @@ impl Probe for StepProbe<'_> {
         let mut clock = Clock::start();
         let look_ahead = self
             .looked_ahead
-            .get_or_insert_with(|| LookAhead::new(self.network, self.incoming, self.seen, self.settings.lr));
+            .get_or_insert_with(|| LookAhead::new(self.network, self.incoming, self.seen, self.scoring.lr));
         self.seconds.virtual_step += clock.lap();
         let samples = self.memory.at(slots);
         let labels: Vec<Class> = samples.iter().map(|sample| sample.label).collect();
         let device = self.network.device().without_autodiff();
-        let images = to_tensor(samples.iter().map(|sample| &*sample.image), self.settings.shape, &device);
-        let change = look_ahead.loss_change(&images, &labels, self.settings.score_norm);
+        let images = to_tensor(samples.iter().map(|sample| &*sample.image), self.scoring.shape, &device);
+        let change = look_ahead.loss_change(&images, &labels, self.scoring.norm);
         self.seconds.scoring += clock.lap();
         change
     }
@@ -100,7 +104,6 @@ mod tests {
     use crate::{
         learner::training_device,
         network::{Architecture, Array, BackboneKind, HeadKind, Kernels},
-        sample::ImageShape,
     };
 
     /// The linear softmax model of V2: two pixels, three classes.
@@ -113,6 +116,7 @@ mod tests {
             classes: 3,
             input,
             kernels: Kernels::Winograd,
+            threads: 2,
         };
         let mut network = Network::new(&architecture, 0, &training_device(&Device::flex()));
         let mut state = network.state();
@@ -128,6 +132,7 @@ mod tests {
     }
 
     fn close(found: &[f32], expected: &[f32]) {
+        assert_eq!(found.len(), expected.len());
         assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}, expected {expected:?}");
     }
 
@@ -174,6 +179,7 @@ mod tests {
             classes: 3,
             input,
             kernels: Kernels::Winograd,
+            threads: 2,
         };
         let network = Network::new(&architecture, 0, &training_device(&Device::flex()));
         let image = |seed: usize| (0..64).map(|i| ((i * (seed + 3) * 37) % 101) as f32 / 100.0).collect::<Vec<_>>();

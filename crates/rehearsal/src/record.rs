@@ -52,7 +52,7 @@ pub struct Record {
 /// Seconds of a run, over all its sittings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seconds {
-    /// All of them.
+    /// Learning and testing; neither loading nor checkpoints.
     pub total: f64,
     /// By task.
     pub tasks: Vec<f64>,

@@ -73,10 +73,9 @@ impl Ratio {
 impl FromStr for Ratio {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let parts =
-            text.split_once(':').and_then(|(high, low)| Some((high.trim().parse().ok()?, low.trim().parse().ok()?)));
-        parts
-            .map(|(high, low)| Self { high, low })
+        let side = |text: &str| text.trim().parse::<u32>().ok().map(|count| count as usize);
+        text.split_once(':')
+            .and_then(|(high, low)| Some(Self { high: side(high)?, low: side(low)? }))
             .ok_or_else(|| format!("`{text}` is not a ratio: write high:low, such as 5:5"))
     }
 }

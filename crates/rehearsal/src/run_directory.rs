@@ -4,7 +4,7 @@
 //! and a resumed run cuts off what came after.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
@@ -34,6 +34,19 @@ pub enum DirectoryError {
     /// It holds no run.
     #[error("{0} holds no run to resume: it has no {CONFIG}")]
     NoRun(PathBuf),
+    /// Another process has it.
+    #[error("another process is writing {0}")]
+    Busy(PathBuf),
+    /// It lost lines that its checkpoint counts on.
+    #[error("{path} has {found} bytes, but the checkpoint was taken at {expected}: it cannot be resumed")]
+    Short {
+        /// Which file.
+        path: PathBuf,
+        /// As the checkpoint says.
+        expected: u64,
+        /// As it is.
+        found: u64,
+    },
     /// It cannot be written.
     #[error("{path} cannot be written: {error}")]
     Unwritable {
@@ -58,7 +71,7 @@ impl RunDirectory {
     /// # Errors
     /// It holds a run already, or cannot be written.
     pub fn create(path: &Path, config: &str) -> Result<Self, DirectoryError> {
-        if path.join(CONFIG).exists() {
+        if [CONFIG, STEPS, CHECKPOINT, PREDICTIONS, RESULT].iter().any(|file| path.join(file).exists()) {
             return Err(DirectoryError::Taken(path.into()));
         }
         let checkpoints = path.join("checkpoint");
@@ -162,16 +175,21 @@ impl RunDirectory {
     }
 }
 
-/// `steps.jsonl`, cut to `length` bytes and positioned behind them.
+/// `steps.jsonl`, locked against other processes, cut to `length` bytes and positioned behind them.
 fn open_steps(directory: &Path, length: u64) -> Result<io::BufWriter<File>, DirectoryError> {
     let path = directory.join(STEPS);
-    let open = || {
-        let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
-        file.set_len(length)?;
-        file.seek(SeekFrom::Start(length))?;
-        Ok(io::BufWriter::new(file))
-    };
-    open().map_err(|error| DirectoryError::Unwritable { path: path.clone(), error })
+    let unwritable = |error| DirectoryError::Unwritable { path: path.clone(), error };
+    let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(unwritable)?;
+    if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        return Err(DirectoryError::Busy(directory.into()));
+    }
+    let found = file.metadata().map_err(unwritable)?.len();
+    if found < length {
+        return Err(DirectoryError::Short { path, expected: length, found });
+    }
+    file.set_len(length).map_err(unwritable)?;
+    file.seek(SeekFrom::Start(length)).map_err(unwritable)?;
+    Ok(io::BufWriter::new(file))
 }
 
 /// Writes a file beside its place, syncs it, and renames it.
@@ -181,11 +199,14 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DirectoryError> {
         let mut file = File::create(&beside)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&beside, path)?;
-        // The rename itself lasts only once the directory is synced, which not every platform can.
-        path.parent().and_then(|parent| File::open(parent).ok()).map_or(Ok(()), |parent| parent.sync_all().or(Ok(())))
+        fs::rename(&beside, path)
     };
-    write().map_err(|error| DirectoryError::Unwritable { path: path.into(), error })
+    write().map_err(|error| DirectoryError::Unwritable { path: path.into(), error })?;
+    if let Some(directory) = path.parent().and_then(|parent| File::open(parent).ok()) {
+        // The rename itself lasts only once the directory is synced, which not every platform can.
+        let _ = directory.sync_all();
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -214,6 +235,23 @@ mod tests {
         directory.log(&3).unwrap();
         directory.sync_log().unwrap();
         assert_eq!(fs::read_to_string(path.path().join(STEPS)).unwrap(), "1\n3\n");
+    }
+
+    #[test]
+    fn what_is_left_of_a_run_and_what_another_process_writes_is_not_touched() {
+        let path = tempfile::tempdir().unwrap();
+        fs::write(path.path().join(RESULT), "{}").unwrap();
+        assert!(RunDirectory::create(path.path(), "").unwrap_err().to_string().contains("already holds a run"));
+        fs::remove_file(path.path().join(RESULT)).unwrap();
+        let mut first = RunDirectory::create(path.path(), "").unwrap();
+        first.log(&1).unwrap();
+        let length = first.sync_log().unwrap();
+        assert!(
+            RunDirectory::reopen(path.path(), length).unwrap_err().to_string().contains("another process is writing")
+        );
+        drop(first);
+        assert!(RunDirectory::reopen(path.path(), length + 1).unwrap_err().to_string().contains("cannot be resumed"));
+        RunDirectory::reopen(path.path(), length).unwrap();
     }
 
     #[test]

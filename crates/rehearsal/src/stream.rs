@@ -173,7 +173,7 @@ impl Stream {
         Epoch { stream: self, task, order }
     }
 
-    /// The test images of a task, in the source's order.
+    /// The test images of a task: class by class in order of appearance, each class in the source's order.
     ///
     /// # Errors
     /// An image cannot be read.

@@ -70,12 +70,13 @@ impl Observer for StopAfter {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bits_at_one_and_two_threads() {
+fn the_same_seed_gives_the_same_bits_at_any_number_of_threads() {
     for backbone in ["backbone = 'resnet18'", "backbone = 'resnet18'\nkernels = 'composed'", "backbone = 'tiny'"] {
         let at = |threads: usize, seed: usize| run(&small(&format!("{backbone}\nthreads = {threads}\nseed = {seed}")));
         let first = at(1, 0);
         assert_eq!(first, at(1, 0), "run after run: {backbone}");
         assert_eq!(first, at(2, 0), "at two threads: {backbone}");
+        assert_eq!(first, at(3, 0), "at three threads: {backbone}");
         assert_ne!(first.network, at(2, 1).network, "another seed is another run: {backbone}");
     }
 }
@@ -127,7 +128,22 @@ fn a_diverging_run_stops_with_its_step_and_keeps_the_last_checkpoint() {
     assert_eq!(task, 1);
     assert!(error.to_string().contains(&format!("at step {step} (task 1, epoch 1)")), "{error}");
     let bytes = RunDirectory::read_checkpoint(&path).unwrap().unwrap();
-    assert_eq!(Checkpoint::from_bytes(&bytes, GREY).unwrap().progress.steps, step - 1);
+    let kept = Checkpoint::from_bytes(&bytes, GREY).unwrap();
+    assert!(kept.network.is_finite(), "what is kept has not diverged");
+    assert!(kept.progress.steps < step);
+}
+
+#[test]
+fn an_image_is_offered_in_every_epoch_or_only_in_the_first() {
+    let presented = |offer: &str| {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("run");
+        let said = small(&format!("backbone = 'tiny'\noffer = '{offer}'\nscore-norm = 'eval'\nviews = 'raw'"));
+        finished(Experiment::new(&said, Some(&path)).unwrap().run(&mut ()).unwrap());
+        let bytes = RunDirectory::read_checkpoint(&path).unwrap().unwrap();
+        Checkpoint::from_bytes(&bytes, GREY).unwrap().memory.presented()
+    };
+    assert_eq!((presented("every-epoch"), presented("first-epoch")), (240, 120));
 }
 
 #[test]
@@ -144,6 +160,6 @@ fn a_damaged_checkpoint_is_named_and_left_alone() {
     let file = path.join("checkpoint/latest.safetensors");
     std::fs::write(&file, b"not a checkpoint").unwrap();
     let error = Experiment::resume(&path, |_| {}).err().unwrap().to_string();
-    assert!(error.contains("not a checkpoint"), "{error}");
+    assert!(error.contains("run/checkpoint: not a checkpoint"), "{error}");
     assert_eq!(std::fs::read(&file).unwrap(), b"not a checkpoint");
 }

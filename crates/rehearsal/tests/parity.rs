@@ -23,10 +23,20 @@ use rehearsal::{
 
 const TEMPERATURE: f64 = 0.09;
 
-fn network(golden: &Golden, prefix: &str, width: usize, classes: usize, head: HeadKind) -> Network {
-    let input = ImageShape { height: 32, width: 32, channels: 3 };
+/// What computes: our kernels in both ways, and Burn's operations.
+const EVERY_WAY: [Kernels; 3] = [Kernels::Winograd, Kernels::Direct, Kernels::Composed];
+
+/// A network with the golden parameters under `prefix`, for images of `size` × `size`.
+fn network(
+    golden: &Golden,
+    prefix: &str,
+    [width, classes, size]: [usize; 3],
+    head: HeadKind,
+    kernels: Kernels,
+) -> Network {
+    let input = ImageShape { height: size, width: size, channels: 3 };
     let architecture =
-        Architecture { backbone: BackboneKind::ResNet18, width, head, classes, input, kernels: Kernels::Winograd };
+        Architecture { backbone: BackboneKind::ResNet18, width, head, classes, input, kernels, threads: 2 };
     let mut network = Network::new(&architecture, 0, &training_device(&Device::flex()));
     network.load(&golden.state(prefix)).unwrap();
     network
@@ -38,8 +48,12 @@ fn values<const D: usize>(tensor: &Tensor<D>) -> Vec<f32> {
 
 #[test]
 fn parity_network_features_in_every_norm_mode() {
+    EVERY_WAY.into_iter().for_each(features_in_every_norm_mode);
+}
+
+fn features_in_every_norm_mode(kernels: Kernels) {
     let golden = Golden::open("network");
-    let mut network = network(&golden, "before.", 8, 10, HeadKind::Proxies { temperature: TEMPERATURE });
+    let mut network = network(&golden, "before.", [8, 10, 32], HeadKind::Proxies { temperature: TEMPERATURE }, kernels);
     let images = golden.images("x", &network.device());
     let before = network.state();
     let features = network.features(images.clone(), Norm::Eval);
@@ -47,7 +61,8 @@ fn parity_network_features_in_every_norm_mode() {
     let features = network.features(images.clone(), Norm::Batch);
     assert_close("features_batch", &values(&features), golden.values("features_batch"), 1e-4);
     assert_eq!(network.state(), before, "neither mode moves anything");
-    let features = network.features(golden.images("x84", &network.device()), Norm::Eval);
+    let at84 = self::network(&golden, "before.", [8, 10, 84], HeadKind::Proxies { temperature: TEMPERATURE }, kernels);
+    let features = at84.features(golden.images("x84", &network.device()), Norm::Eval);
     assert_close("features84_eval", &values(&features), golden.values("features84_eval"), 1e-4);
     let features = network.train_features(images);
     assert_close("features_train", &values(&features), golden.values("features_train"), 1e-4);
@@ -56,21 +71,23 @@ fn parity_network_features_in_every_norm_mode() {
 
 #[test]
 fn parity_network_losses_and_gradients() {
+    EVERY_WAY.into_iter().for_each(losses_and_gradients);
+}
+
+fn losses_and_gradients(kernels: Kernels) {
     let golden = Golden::open("network");
-    let network = network(&golden, "before.", 8, 10, HeadKind::Proxies { temperature: TEMPERATURE });
+    let network = network(&golden, "before.", [8, 10, 32], HeadKind::Proxies { temperature: TEMPERATURE }, kernels);
     let labels = golden.labels("y");
     let logits = network.logits(golden.images("x", &network.device()), Norm::Batch);
     assert_close("logits", &values(&logits), golden.values("logits"), 1e-4);
     let seen = [0usize, 1, 3, 7];
     let place = |class: &Class| seen.iter().position(|&c| c == class.index());
-    if let Some(renumbered) = labels.iter().map(place).collect::<Option<Vec<_>>>() {
-        let columns: Vec<_> = seen.iter().map(|&c| logits.clone().narrow(1, c, 1)).collect();
-        let renumbered: Vec<_> = renumbered.into_iter().map(|c| Class(c as u16)).collect();
-        let losses = cross_entropy(Tensor::cat(columns, 1), &renumbered);
-        assert_close("ce_seen_0_1_3_7", &values(&losses), golden.values("ce_seen_0_1_3_7"), 1e-4);
-    } else {
-        panic!("every golden label is one of {seen:?}");
-    }
+    let renumbered: Option<Vec<_>> = labels.iter().map(place).collect();
+    let renumbered = renumbered.expect("every golden label is one of the four");
+    let renumbered: Vec<_> = renumbered.into_iter().map(|c| Class(c as u16)).collect();
+    let columns: Vec<_> = seen.iter().map(|&c| logits.clone().narrow(1, c, 1)).collect();
+    let losses = cross_entropy(Tensor::cat(columns, 1), &renumbered);
+    assert_close("ce_seen_0_1_3_7", &values(&losses), golden.values("ce_seen_0_1_3_7"), 1e-4);
     let set = proxy_contrastive(logits.clone(), &labels, Denominator::Set).mean();
     assert_close("pcr_loss_set", &values(&set), golden.values("pcr_loss_set"), 1e-4);
     let loss = proxy_contrastive(logits, &labels, Denominator::Multiset).mean();
@@ -113,6 +130,10 @@ fn at<T: Copy>(values: &[T], slots: &[Slot]) -> Vec<T> {
 /// does in PyTorch's own f32 at step 3, depending on its threads), and from there on the two runs are two runs.
 #[test]
 fn parity_pcr_balanced_four_steps() {
+    EVERY_WAY.into_iter().for_each(pcr_balanced_four_steps);
+}
+
+fn pcr_balanced_four_steps(kernels: Kernels) {
     let golden = Golden::open("pcr_balanced");
     let plain = Device::flex();
     let mut method = Pcr { temperature: TEMPERATURE, denominator: Denominator::Multiset };
@@ -120,7 +141,7 @@ fn parity_pcr_balanced_four_steps() {
     for step in 0..4 {
         let named = |name: &str| format!("step{step}.{name}");
         let start = if step == 0 { "before.".to_owned() } else { format!("step{}.after.", step - 1) };
-        let mut network = network(&golden, &start, 4, 6, HeadKind::Proxies { temperature: TEMPERATURE });
+        let mut network = network(&golden, &start, [4, 6, 16], HeadKind::Proxies { temperature: TEMPERATURE }, kernels);
         let device = network.device();
         let labels = golden.labels(&named("y"));
         let both = |raw: Tensor<4>, augmented: Tensor<4>, labels: Vec<_>| Anchors {
@@ -156,8 +177,12 @@ fn parity_pcr_balanced_four_steps() {
 
 #[test]
 fn parity_er_one_step() {
+    EVERY_WAY.into_iter().for_each(er_one_step);
+}
+
+fn er_one_step(kernels: Kernels) {
     let golden = Golden::open("er");
-    let mut network = network(&golden, "before.", 4, 6, HeadKind::Linear);
+    let mut network = network(&golden, "before.", [4, 6, 16], HeadKind::Linear, kernels);
     let device = network.device();
     let anchors =
         |images: &str, labels: &str| Anchors { images: golden.images(images, &device), labels: golden.labels(labels) };

@@ -18,7 +18,10 @@ use rehearsal::{
 };
 use serde_json::json;
 
-use crate::args::{Bench, Benchmark};
+use crate::{
+    args::{Bench, Benchmark},
+    printer::print,
+};
 
 const CLASSES: usize = 100;
 const LR: f64 = 0.1;
@@ -26,15 +29,14 @@ const LR: f64 = 0.1;
 /// Measures and prints a line of JSON.
 pub fn bench(args: &Bench) -> Result<ExitCode> {
     let Benchmark::Step { width, size, threads, repeats } = args.what;
-    let mut line =
-        on_threads(threads, || step(width, size as usize, repeats.max(1))).context("threads cannot be started")?;
-    line["threads"] = json!(threads);
-    println!("{line}");
+    let [width, size, threads, repeats] = [width, size, threads, repeats].map(usize::from);
+    let line = on_threads(threads, || step(width, size, threads, repeats)).context("threads cannot be started")?;
+    print(&format!("{line}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn step(width: usize, size: usize, repeats: usize) -> serde_json::Value {
-    let mut workload = Workload::new(width, size);
+fn step(width: usize, size: usize, threads: usize, repeats: usize) -> serde_json::Value {
+    let mut workload = Workload::new(width, size, threads);
     let ahead = workload.look_ahead();
     let score = median_milliseconds(repeats, || drop(workload.score(&ahead)));
     let train = median_milliseconds(repeats, || workload.train());
@@ -44,7 +46,7 @@ fn step(width: usize, size: usize, repeats: usize) -> serde_json::Value {
         workload.train();
     });
     let engine = concat!("rehearsal ", env!("CARGO_PKG_VERSION"));
-    json!({ "engine": engine, "width": width, "size": size, "score": score, "train": train, "step": step })
+    json!({ "engine": engine, "width": width, "size": size, "threads": threads, "score": score, "train": train, "step": step })
 }
 
 /// Random images and labels, and a network of 100 classes.
@@ -56,7 +58,7 @@ struct Workload {
 }
 
 impl Workload {
-    fn new(width: usize, size: usize) -> Self {
+    fn new(width: usize, size: usize, threads: usize) -> Self {
         let method = Pcr { temperature: 0.09, denominator: Denominator::Multiset };
         let input = ImageShape { height: size, width: size, channels: 3 };
         let architecture = Architecture {
@@ -66,6 +68,7 @@ impl Workload {
             classes: CLASSES,
             input,
             kernels: Kernels::Winograd,
+            threads,
         };
         let plain = Device::flex();
         let device = training_device(&plain);

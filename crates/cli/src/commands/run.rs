@@ -8,46 +8,68 @@ use std::{
 use anyhow::{Context, Result};
 use rehearsal::{
     config::{Refusal, Said},
-    experiment::{Experiment, Outcome},
-    run_directory::RunDirectory,
+    experiment::{Experiment, ExperimentError, Outcome},
+    record::Record,
+    run_directory::{DirectoryError, RunDirectory},
 };
 
 use crate::{
     args::Run,
     interrupt::Interrupt,
-    printer::{self, Progress},
+    printer::{self, Progress, print, talk},
 };
 
-/// Runs, or goes on with a run, and prints what came out.
+/// Runs, or goes on with a run, and prints what came out. What is wrong before the first batch is a refusal.
 pub fn run(args: &Run) -> Result<ExitCode> {
-    let experiment = match &args.resume {
-        None => begin(args)?,
-        Some(directory) => {
-            let adjusted = adjusted(args)?;
-            if let Some(result) = RunDirectory::read_result(directory).unwrap_or(None) {
-                return already_finished(args, directory, &result);
-            }
-            Experiment::resume(directory, |saved| *saved = saved.overridden_by(&adjusted))?
+    let experiment = match prepare(args) {
+        Ok(Prepared::Ready(experiment)) => experiment,
+        Ok(Prepared::Finished(record, directory)) => return show(args, &record, &directory),
+        Err(error) => {
+            talk(&format!("error: {error:#}"));
+            return Ok(ExitCode::from(2));
         }
     };
     let directory = experiment.directory().map(Path::to_owned).unwrap_or_default();
     let progress = if args.quiet { Progress::silent() } else { Progress::of(&experiment) };
-    let mut interrupt = Interrupt::catch(progress)?;
-    match experiment.run(&mut interrupt)? {
-        Outcome::Finished(record) => {
-            if args.json {
-                println!("{}", serde_json::to_string(&record)?);
-            } else if !args.quiet {
-                print!("{}", printer::summary(&record, &directory));
-            }
-            Ok(ExitCode::SUCCESS)
-        }
+    match experiment.run(&mut Interrupt::catch(progress)?)? {
+        Outcome::Finished(record) => show(args, &record, &directory),
         Outcome::Stopped => {
-            let directory = directory.display();
-            eprintln!("stopped at a checkpoint; go on with: rehearsal run --resume {directory}");
+            talk(&format!("stopped at a checkpoint; go on with: rehearsal run --resume {}", directory.display()));
             Ok(ExitCode::from(130))
         }
     }
+}
+
+enum Prepared {
+    Ready(Box<Experiment>),
+    /// A finished run has nothing left to do: its result is shown again.
+    Finished(Box<Record>, PathBuf),
+}
+
+fn prepare(args: &Run) -> Result<Prepared> {
+    let Some(directory) = &args.resume else {
+        return begin(args).map(|experiment| Prepared::Ready(Box::new(experiment)));
+    };
+    let adjusted = adjusted(args)?;
+    if let Some(result) = RunDirectory::read_result(directory)? {
+        let damaged = || format!("{} is damaged", directory.join("result.json").display());
+        let record = serde_json::from_str(&result).with_context(damaged)?;
+        if !args.quiet {
+            talk("this run is finished");
+        }
+        return Ok(Prepared::Finished(record, directory.clone()));
+    }
+    let experiment = Experiment::resume(directory, |saved| *saved = saved.overridden_by(&adjusted))?;
+    Ok(Prepared::Ready(Box::new(experiment)))
+}
+
+fn show(args: &Run, record: &Record, directory: &Path) -> Result<ExitCode> {
+    if args.json {
+        print(&format!("{}\n", serde_json::to_string(record)?))?;
+    } else if !args.quiet {
+        print(&printer::summary(record, directory))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn begin(args: &Run) -> Result<Experiment> {
@@ -61,24 +83,26 @@ fn begin(args: &Run) -> Result<Experiment> {
         }
     };
     let said = said.overridden_by(&args.settings.said());
-    let out = match &args.out {
-        Some(out) => out.clone(),
-        None => free_directory(&said.resolve()?.name()),
-    };
-    Ok(Experiment::new(&said, Some(&out))?)
+    match &args.out {
+        Some(out) => Ok(Experiment::new(&said, Some(out))?),
+        None => begin_in_free_directory(&said),
+    }
 }
 
-/// `runs/NAME`, or `runs/NAME-2` and so on, whichever is free.
-fn free_directory(name: &str) -> PathBuf {
-    let numbered = |number: usize| match number {
-        1 => PathBuf::from("runs").join(name),
-        _ => PathBuf::from("runs").join(format!("{name}-{number}")),
-    };
+/// In `runs/NAME`, or `runs/NAME-2` and so on, whichever is free and stays so.
+fn begin_in_free_directory(said: &Said) -> Result<Experiment> {
+    let name = said.resolve()?.name();
+    let mut out = Path::new("runs").join(&name);
     let mut number = 1;
-    while numbered(number).exists() {
-        number += 1;
+    loop {
+        match Experiment::new(said, Some(&out)) {
+            Err(ExperimentError::Directory(DirectoryError::Taken(_) | DirectoryError::Busy(_))) => {
+                number += 1;
+                out = Path::new("runs").join(format!("{name}-{number}"));
+            }
+            experiment => return Ok(experiment?),
+        }
     }
-    numbered(number)
 }
 
 /// What may change when a run goes on: only what does not change its results.
@@ -90,17 +114,4 @@ fn adjusted(args: &Run) -> Result<Said, Refusal> {
     }
     let why = "`--resume` goes on with the settings of the run: only --threads, --data, --quiet and --json may stand beside it";
     Err(Refusal(why.into()))
-}
-
-/// A finished run has nothing left to do: its result is shown again.
-fn already_finished(args: &Run, directory: &Path, result: &str) -> Result<ExitCode> {
-    let record = serde_json::from_str(result)
-        .with_context(|| format!("{} is damaged", directory.join("result.json").display()))?;
-    if args.json {
-        println!("{}", serde_json::to_string(&record)?);
-    } else if !args.quiet {
-        eprintln!("this run is finished:");
-        print!("{}", printer::summary(&record, directory));
-    }
-    Ok(ExitCode::SUCCESS)
 }

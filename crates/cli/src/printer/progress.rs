@@ -8,7 +8,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use rehearsal::{experiment::Experiment, observer::StepEvent};
 
-use super::percent;
+use super::{percent, talk};
 
 /// How often a line is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -54,12 +54,12 @@ impl Progress {
         let (total, before) = (experiment.total_steps(), experiment.progress().steps);
         let retrieval = config.retrieval.map(|retrieval| format!(" + {retrieval}")).unwrap_or_default();
         let directory = experiment.directory().map(|path| format!(" → {}", path.display())).unwrap_or_default();
-        eprintln!(
+        talk(&format!(
             "{}{retrieval} on {}, {} tasks, {total} steps{directory}",
             config.method, config.dataset, config.tasks
-        );
+        ));
         if before > 0 {
-            eprintln!("going on after step {before}");
+            talk(&format!("going on after step {before}"));
         }
         let display = if std::io::stderr().is_terminal() {
             Display::Bar(bar(total, before))
@@ -89,7 +89,7 @@ impl Progress {
             Display::Lines { last } => {
                 if last.elapsed() >= LINE_EVERY {
                     *last = Instant::now();
-                    eprintln!("{place} step {step}/{total} loss {loss} {speed:.0} samples/s {} left", clock(left));
+                    talk(&format!("{place} step {step}/{total} loss {loss} {speed:.0} samples/s {} left", clock(left)));
                 }
             }
         }
@@ -108,14 +108,17 @@ impl Progress {
                     bar.finish_and_clear();
                 }
             }
-            Display::Lines { .. } => eprintln!("{line}"),
+            Display::Lines { .. } => talk(&line),
         }
     }
 
     /// Samples per second in this sitting, and the time left.
     fn pace(&self, step: u64) -> (f64, Duration) {
         let per_step = self.start.elapsed().as_secs_f64() / (step - self.before).max(1) as f64;
-        (self.batch as f64 / per_step, Duration::from_secs_f64(per_step * (self.total - step) as f64))
+        (
+            self.batch as f64 / per_step,
+            Duration::try_from_secs_f64(per_step * self.total.saturating_sub(step) as f64).unwrap_or(Duration::MAX),
+        )
     }
 }
 

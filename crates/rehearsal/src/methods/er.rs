@@ -7,7 +7,6 @@ use crate::{
     choice::choice,
     losses::cross_entropy,
     network::{HeadKind, Network},
-    views::Views,
 };
 
 /// How the losses of new and replayed samples are joined.
@@ -30,10 +29,6 @@ pub struct Er {
 impl Method for Er {
     fn head(&self) -> HeadKind {
         HeadKind::Linear
-    }
-
-    fn views(&self) -> Views {
-        Views::Augmented
     }
 
     fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>> {

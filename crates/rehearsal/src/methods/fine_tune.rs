@@ -6,7 +6,6 @@ use super::{Method, StepBatch};
 use crate::{
     losses::cross_entropy,
     network::{HeadKind, Network},
-    views::Views,
 };
 
 /// See the module.
@@ -16,10 +15,6 @@ pub struct FineTune;
 impl Method for FineTune {
     fn head(&self) -> HeadKind {
         HeadKind::Linear
-    }
-
-    fn views(&self) -> Views {
-        Views::Augmented
     }
 
     fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>> {

@@ -6,7 +6,6 @@ use super::{Method, StepBatch};
 use crate::{
     losses::{Denominator, proxy_contrastive},
     network::{HeadKind, Network},
-    views::Views,
 };
 
 /// See the module.
@@ -21,10 +20,6 @@ pub struct Pcr {
 impl Method for Pcr {
     fn head(&self) -> HeadKind {
         HeadKind::Proxies { temperature: self.temperature }
-    }
-
-    fn views(&self) -> Views {
-        Views::Both
     }
 
     /// New and replayed anchors go through the network in two passes, each with its own batch statistics, the new ones first; one mean over

@@ -200,6 +200,7 @@ mod tests {
         let x = Tensor::<1>::from_data([1.0f32, 2.0, 4.0, 7.0], &device).reshape([1, 2, 2, 1]);
         let (y, moments) = layer.forward(x.clone(), Norm::Batch, Then::Nothing);
         let close = |found: Vec<f32>, expected: &[f32]| {
+            assert_eq!(found.len(), expected.len());
             assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}, expected {expected:?}");
         };
         close(y.into_data().try_to_vec().unwrap(), &[-1.091_088_4, -0.654_653_05, 0.218_217_68, 1.527_523_8]);

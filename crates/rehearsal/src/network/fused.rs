@@ -26,6 +26,8 @@ use burn::{
 };
 use kernels::{Algorithm, Engine, Isa, LayerParameters, Machine, PackedParameters, Pool, Statistics, Tape};
 
+use super::Architecture;
+
 /// Weight, scale and shift of the 20 layers of ResNet-18.
 const PARAMETERS: usize = 60;
 
@@ -38,16 +40,13 @@ pub struct Fused {
 }
 
 impl Fused {
-    /// Kernels for images of `channels` × `height` × `width_px`, on as many threads as the surrounding rayon pool has.
-    pub(super) fn new(width: usize, input: crate::sample::ImageShape, algorithm: Algorithm) -> Self {
-        let architecture = kernels::Architecture {
-            width,
-            channels: input.channels,
-            image_height: input.height,
-            image_width: input.width,
-        };
-        let machine = Machine::with(Pool::new(rayon::current_num_threads()), Isa::detect(), algorithm);
-        Self { engine: Arc::new(Engine::new(architecture, machine)), packed: Arc::default() }
+    /// Kernels for one size of images, with threads of their own.
+    pub(super) fn new(architecture: &Architecture, algorithm: Algorithm) -> Self {
+        let Architecture { width, input, threads, .. } = *architecture;
+        let (channels, image_height, image_width) = (input.channels, input.height, input.width);
+        let dimensions = kernels::Architecture { width, channels, image_height, image_width };
+        let machine = Machine::with(Pool::new(threads), Isa::detect(), algorithm);
+        Self { engine: Arc::new(Engine::new(dimensions, machine)), packed: Arc::default() }
     }
 
     /// Whether images of that height and width are what the kernels were made for.
@@ -302,7 +301,7 @@ mod tests {
         chance::{Chance, Decides},
         gradients::Gradients as OfNetwork,
         losses::cross_entropy,
-        network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm, State},
+        network::{BackboneKind, HeadKind, Kernels, Network, Norm, State},
         sample::{Class, ImageShape},
     };
 
@@ -314,6 +313,7 @@ mod tests {
             classes: 5,
             input,
             kernels,
+            threads: 2,
         };
         Network::new(&architecture, 3, &Device::flex().autodiff())
     }

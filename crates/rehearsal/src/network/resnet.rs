@@ -43,7 +43,8 @@ impl ResNet18 {
                 from = to;
             }
         }
-        let fused = architecture.kernels.algorithm().map(|algorithm| Fused::new(width, input, algorithm));
+        let algorithm = architecture.kernels.algorithm().filter(|_| *device == Device::flex());
+        let fused = algorithm.map(|algorithm| Fused::new(architecture, algorithm));
         Self { stem, blocks, fused }
     }
 

@@ -40,6 +40,11 @@ pub enum StateError {
 }
 
 impl State {
+    /// Every value is a number.
+    pub fn is_finite(&self) -> bool {
+        self.0.values().all(|array| array.values.iter().all(|value| value.is_finite()))
+    }
+
     pub(super) fn save<const D: usize>(&mut self, name: &str, tensor: &Tensor<D>) {
         let shape = tensor.dims().to_vec();
         let values = tensor.clone().into_data().try_to_vec().expect("networks are made of f32");
