@@ -79,7 +79,7 @@ impl Bench {
     fn look_ahead(&self, parameters: &Parameters, packed: &PackedParameters) -> PackedParameters {
         let pass = self.engine.forward_batch(packed, &self.batches[0], true);
         let gradients = &mut self.gradients.lock().expect("one thread")[..1];
-        self.engine.backward_into(packed, pass.tape.expect("a tape"), &self.grad, &mut gradients[0]);
+        self.engine.backward_into(packed, pass.tape.as_ref().expect("a tape"), &self.grad, &mut gradients[0]);
         parameters.stepped(gradients).pack(&self.engine)
     }
 
@@ -97,7 +97,7 @@ impl Bench {
         let [a, b] = self.batches.each_ref().map(|x| self.engine.forward_batch(packed, x, true));
         let mut gradients = self.gradients.lock().expect("one thread");
         for (pass, gradients) in [a, b].into_iter().zip(gradients.iter_mut()) {
-            self.engine.backward_into(packed, pass.tape.expect("a tape"), &self.grad, gradients);
+            self.engine.backward_into(packed, pass.tape.as_ref().expect("a tape"), &self.grad, gradients);
         }
         parameters.stepped(&*gradients)
     }

@@ -114,7 +114,7 @@ impl Engine {
     ///
     /// # Panics
     /// If `grad_features` does not fit the tape.
-    pub fn backward(&self, parameters: &PackedParameters, tape: Tape, grad_features: &[f32]) -> Gradients {
+    pub fn backward(&self, parameters: &PackedParameters, tape: &Tape, grad_features: &[f32]) -> Gradients {
         let mut gradients = Gradients::default();
         self.backward_into(parameters, tape, grad_features, &mut gradients);
         gradients
@@ -124,17 +124,15 @@ impl Engine {
     ///
     /// # Panics
     /// If `grad_features` does not fit the tape.
-    // The tape is taken by value although it is only read: its memory is free again afterwards.
-    #[allow(clippy::needless_pass_by_value)]
     pub fn backward_into(
         &self,
         parameters: &PackedParameters,
-        tape: Tape,
+        tape: &Tape,
         grad_features: &[f32],
         gradients: &mut Gradients,
     ) {
         let mut scratch = self.take_scratch(tape.batch());
-        self.gradients(parameters, &tape, grad_features, &mut scratch, gradients);
+        self.gradients(parameters, tape, grad_features, &mut scratch, gradients);
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
     }
 
