@@ -47,10 +47,12 @@ impl Parameters {
         Self(architecture.layers().0.iter().map(layer).collect())
     }
 
+    fn views(&self) -> Vec<LayerParameters<'_>> {
+        self.0.iter().map(|[weight, gamma, beta]| LayerParameters { weight, gamma, beta }).collect()
+    }
+
     fn pack(&self, engine: &Engine) -> PackedParameters {
-        let views: Vec<_> =
-            self.0.iter().map(|[weight, gamma, beta]| LayerParameters { weight, gamma, beta }).collect();
-        engine.pack(&views)
+        engine.pack(&self.views())
     }
 
     fn stepped(&self, gradients: &[Gradients]) -> Self {
@@ -79,7 +81,12 @@ impl Bench {
     fn look_ahead(&self, parameters: &Parameters, packed: &PackedParameters) -> PackedParameters {
         let pass = self.engine.forward_batch(packed, &self.batches[0], true);
         let gradients = &mut self.gradients.lock().expect("one thread")[..1];
-        self.engine.backward_into(packed, pass.tape.as_ref().expect("a tape"), &self.grad, &mut gradients[0]);
+        self.engine.backward_into(
+            &parameters.views(),
+            pass.tape.as_ref().expect("a tape"),
+            &self.grad,
+            &mut gradients[0],
+        );
         parameters.stepped(gradients).pack(&self.engine)
     }
 
@@ -97,7 +104,7 @@ impl Bench {
         let [a, b] = self.batches.each_ref().map(|x| self.engine.forward_batch(packed, x, true));
         let mut gradients = self.gradients.lock().expect("one thread");
         for (pass, gradients) in [a, b].into_iter().zip(gradients.iter_mut()) {
-            self.engine.backward_into(packed, pass.tape.as_ref().expect("a tape"), &self.grad, gradients);
+            self.engine.backward_into(&parameters.views(), pass.tape.as_ref().expect("a tape"), &self.grad, gradients);
         }
         parameters.stepped(&*gradients)
     }

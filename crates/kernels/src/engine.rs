@@ -111,10 +111,11 @@ impl Engine {
     }
 
     /// Gradients of every parameter, given `grad_features` `[n, 8 · width]`. `parameters` must be those of the forward pass.
+    /// A tape can be used more than once.
     ///
     /// # Panics
     /// If `grad_features` does not fit the tape.
-    pub fn backward(&self, parameters: &PackedParameters, tape: &Tape, grad_features: &[f32]) -> Gradients {
+    pub fn backward(&self, parameters: &[LayerParameters<'_>], tape: &Tape, grad_features: &[f32]) -> Gradients {
         let mut gradients = Gradients::default();
         self.backward_into(parameters, tape, grad_features, &mut gradients);
         gradients
@@ -126,7 +127,7 @@ impl Engine {
     /// If `grad_features` does not fit the tape.
     pub fn backward_into(
         &self,
-        parameters: &PackedParameters,
+        parameters: &[LayerParameters<'_>],
         tape: &Tape,
         grad_features: &[f32],
         gradients: &mut Gradients,

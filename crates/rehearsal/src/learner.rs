@@ -17,8 +17,8 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-/// Images per batch when predicting. The result does not depend on it, the memory that activations need does.
-const TEST_BATCH: usize = 64;
+/// Images per batch when predicting. The result does not depend on it; as many as a usual draw of candidates share its workspace.
+const TEST_BATCH: usize = 50;
 
 /// What a learner is made of.
 pub struct Parts {
@@ -85,6 +85,8 @@ impl Learner {
         let mut probe = StepProbe::new(network, memory, &new, seen, scoring);
         let slots = retrieval.retrieve(memory, &mut probe, &mut chance);
         seconds += probe.seconds;
+        // The looked-ahead network is as large as the network itself: it goes before training begins.
+        drop(probe);
         clock.lap();
 
         let replay = || views.of(&memory.at(&slots), shape, Decides::ReplayAugmentation, seed, step, &device);

@@ -1,6 +1,6 @@
 //! The backward pass: from the gradient of the features to the gradient of every parameter.
 
-use super::parameters::PackedParameters;
+use super::parameters::LayerParameters;
 use super::workspace::{self, STEM, Workspace};
 use super::{Engine, Tape};
 use crate::architecture::{Block, Layer};
@@ -76,12 +76,13 @@ impl Tape {
 impl Engine {
     pub(super) fn gradients(
         &self,
-        parameters: &PackedParameters,
+        parameters: &[LayerParameters<'_>],
         tape: &Tape,
         grad_features: &[f32],
         scratch: &mut Scratch,
         gradients: &mut Gradients,
     ) {
+        assert_eq!(parameters.len(), self.layers.len(), "one set of parameters per layer");
         assert_eq!(grad_features.len(), tape.batch() * self.architecture.features(), "a gradient per feature");
         let Scratch { stages, sums, .. } = scratch;
         let layers = &mut gradients.layers;
@@ -98,7 +99,7 @@ impl Engine {
 
 struct Pass<'a> {
     engine: &'a Engine,
-    parameters: &'a PackedParameters,
+    parameters: &'a [LayerParameters<'a>],
     tape: &'a Tape,
     sums: &'a mut Sums<3>,
     layers: &'a mut [LayerGradient],
@@ -138,8 +139,9 @@ impl Pass<'_> {
         self.weight(0, &self.tape.workspace().input, &stage.output);
     }
 
-    fn packed(&self, layer: usize) -> &PackedInputGradient {
-        self.parameters.layers[layer].input_gradient(&self.engine.machine)
+    fn packed(&self, layer: usize) -> PackedInputGradient {
+        let (machine, conv) = (&self.engine.machine, self.engine.layers[layer].conv);
+        PackedInputGradient::new(machine, conv, self.parameters[layer].weight)
     }
 
     /// Masks the gradient of an activation and gathers the sums that the norms of `layer` and `shortcut` need.
@@ -153,7 +155,7 @@ impl Pass<'_> {
     fn norm(&mut self, layer: usize, kind: usize, grad: &Image, output_grad: &mut Image) {
         let y = self.tape.workspace().output(layer);
         let sums = self.sums.totals().into_iter().map(|sums| [sums[0], sums[kind]]);
-        let gamma = &self.parameters.layers[layer].gamma;
+        let gamma = self.parameters[layer].gamma;
         let statistics = &self.tape.statistics[layer];
         let (backward, own) = Backward::new(statistics, gamma, sums, y.shape().pixels(), self.tape.running);
         backward.run(&self.engine.machine, grad, y, output_grad);

@@ -1,8 +1,7 @@
 //! Parameters as the caller has them, and as the kernels want them.
 
 use crate::architecture::Layer;
-use crate::convolution::{Machine, PackedForward, PackedInputGradient};
-use std::sync::OnceLock;
+use crate::convolution::{Machine, PackedForward};
 
 /// One layer's parameters.
 #[derive(Clone, Copy, Debug)]
@@ -15,18 +14,16 @@ pub struct LayerParameters<'a> {
     pub beta: &'a [f32],
 }
 
-/// One version of all parameters, packed and transformed. What only a backward pass needs is packed by the first one.
+/// One version of all parameters, packed and transformed for forward passes. A backward pass packs one layer after another for
+/// itself: kept, that would be as much memory again.
 pub struct PackedParameters {
     pub(super) layers: Vec<PackedLayer>,
 }
 
 pub(super) struct PackedLayer {
-    layer: Layer,
-    weight: Vec<f32>,
     pub gamma: Vec<f32>,
     pub beta: Vec<f32>,
     pub forward: PackedForward,
-    input_gradient: OnceLock<PackedInputGradient>,
 }
 
 impl PackedParameters {
@@ -40,20 +37,11 @@ impl PackedParameters {
                 layer.conv
             );
             PackedLayer {
-                layer,
-                weight: given.weight.to_vec(),
                 gamma: given.gamma.to_vec(),
                 beta: given.beta.to_vec(),
                 forward: PackedForward::new(machine, layer.conv, given.weight),
-                input_gradient: OnceLock::new(),
             }
         };
         Self { layers: layers.iter().zip(parameters).map(pack).collect() }
-    }
-}
-
-impl PackedLayer {
-    pub(super) fn input_gradient(&self, machine: &Machine) -> &PackedInputGradient {
-        self.input_gradient.get_or_init(|| PackedInputGradient::new(machine, self.layer.conv, &self.weight))
     }
 }

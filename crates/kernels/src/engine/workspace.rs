@@ -137,8 +137,8 @@ impl Plan {
 #[derive(Default)]
 pub(crate) struct Shelf(Mutex<Vec<Workspace>>);
 
-/// More than this many unused workspaces are thrown away, the oldest first.
-const KEPT: usize = 8;
+/// More than this many unused workspaces are thrown away, the oldest first: a step needs two tapes and one pass without.
+const KEPT: usize = 3;
 
 impl Shelf {
     pub(crate) fn take(

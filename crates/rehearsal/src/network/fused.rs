@@ -100,6 +100,7 @@ pub struct Pass {
 /// What came out of a pass.
 struct Done {
     images: FlexTensor,
+    parameters: Vec<FlexTensor>,
     features: Vec<f32>,
     statistics: Vec<Statistics>,
     tape: Option<Tape>,
@@ -110,18 +111,8 @@ impl Pass {
         self.done.get().expect("a pass is asked after it was made")
     }
 
-    fn packed(&self, parameters: &[FlexTensor]) -> &PackedParameters {
-        self.fused.packed.get_or_init(|| {
-            let parameters: Vec<FlexTensor> = parameters.iter().map(FlexTensor::to_contiguous).collect();
-            let slices: Vec<&[f32]> = parameters.iter().map(values).collect();
-            let layers = slices.as_chunks().0.iter();
-            let layers: Vec<_> = layers.map(|&[weight, gamma, beta]| LayerParameters { weight, gamma, beta }).collect();
-            self.fused.engine.pack(&layers)
-        })
-    }
-
     /// Passes the images, unless the last pass was the same.
-    fn forward(&self, images: FlexTensor, parameters: &[FlexTensor]) -> &Done {
+    fn forward(&self, images: FlexTensor, parameters: Vec<FlexTensor>) -> &Done {
         let mut last = self.fused.last.lock().unwrap_or_else(PoisonError::into_inner);
         let repeatable = self.taped && self.running.is_none();
         let same = last.clone().filter(|last| repeatable && is_same(&last.images, &images));
@@ -132,8 +123,9 @@ impl Pass {
         self.done.get_or_init(|| done)
     }
 
-    fn compute(&self, images: FlexTensor, parameters: &[FlexTensor]) -> Done {
-        let (engine, packed, pixels) = (&self.fused.engine, self.packed(parameters), values(&images));
+    fn compute(&self, images: FlexTensor, parameters: Vec<FlexTensor>) -> Done {
+        let (engine, pixels) = (&self.fused.engine, values(&images));
+        let packed = self.fused.packed.get_or_init(|| engine.pack(&layers(&parameters)));
         let Forward { features, statistics, tape } = match &self.running {
             None => engine.forward_batch(packed, pixels, self.taped),
             Some(running) if self.taped => engine.forward_eval_taped(packed, running, pixels),
@@ -141,16 +133,28 @@ impl Pass {
                 Forward { features: engine.forward_eval(packed, running, pixels), statistics: Vec::new(), tape: None }
             }
         };
-        Done { images, features, statistics, tape }
+        Done { images, parameters, features, statistics, tape }
     }
 
     /// The gradient of every parameter, in their order.
     fn backward(&self, features: &[f32]) -> impl Iterator<Item = Vec<f32>> {
-        let tape = self.done().tape.as_ref().expect("a pass under autodiff is taped");
-        let packed = self.fused.packed.get().expect("a pass packs its parameters");
-        let gradients = self.fused.engine.backward(packed, tape, features);
+        let Done { parameters, tape, .. } = self.done();
+        let tape = tape.as_ref().expect("a pass under autodiff is taped");
+        let gradients = self.fused.engine.backward(&layers(parameters), tape, features);
         gradients.layers.into_iter().flat_map(|layer| [layer.weight, layer.gamma, layer.beta])
     }
+}
+
+/// Contiguous weight, scale and shift of every layer, as the kernels want them.
+fn layers(parameters: &[FlexTensor]) -> Vec<LayerParameters<'_>> {
+    let layers = parameters.as_chunks().0.iter();
+    layers
+        .map(|[weight, scale, shift]| LayerParameters {
+            weight: values(weight),
+            gamma: values(scale),
+            beta: values(shift),
+        })
+        .collect()
 }
 
 /// The same memory holds both. Since one of them is kept, that memory cannot have come to hold something else.
@@ -178,7 +182,8 @@ pub trait FusedBackbone: Backend {
 impl FusedBackbone for Flex {
     fn fused_backbone(images: FlexTensor, parameters: Parameters<Self>, pass: Arc<Pass>) -> FlexTensor {
         let count = images.shape()[0];
-        let features = pass.forward(images.to_contiguous(), &parameters.0).features.clone();
+        let parameters = parameters.0.iter().map(FlexTensor::to_contiguous).collect();
+        let features = pass.forward(images.to_contiguous(), parameters).features.clone();
         let size = features.len() / count;
         FlexTensor::from_data(TensorData::new(features, [count, size]))
     }
