@@ -7,7 +7,7 @@ use rehearsal::config::Said;
 
 /// Train image classifiers that keep learning: replay from a small memory, chosen by balanced retrieval.
 #[derive(Parser)]
-#[command(name = "rehearsal", version, about, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "rehearsal", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -23,7 +23,7 @@ pub enum Command {
 
 const RUN_EXAMPLES: &str = "\
 Examples:
-  rehearsal run                                    PCR with balanced retrieval on the embedded images
+  rehearsal run                                    PCR + balanced on the embedded images
   rehearsal run --method er --retrieval random     experience replay, replaying at random
   rehearsal run --retrieval balanced --ratio 7:3   seven conflicting, three aligned samples a step
   rehearsal run --dataset cifar100 --data ~/data --tasks 20 --epochs 50 --memory 10000 --width 64

@@ -1,0 +1,188 @@
+//! What the user said: everything is optional, names are not yet looked up.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Config, DeviceKind, Offer, Refusal, ScoreNorm, refuse};
+use crate::{
+    choice::Choice,
+    datasets::Dataset,
+    losses::Denominator,
+    memory::PolicyKind,
+    methods::{MethodKind, Reduction},
+    network::{BackboneKind, Kernels},
+    retrieval::{Ratio, RetrievalKind},
+    stream::ClassOrder,
+};
+
+/// What the user said, in a file or on the command line: everything is optional, names are not yet looked up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[allow(missing_docs, reason = "the fields are those of Config")]
+pub struct Said {
+    pub dataset: Option<String>,
+    pub data: Option<PathBuf>,
+    pub method: Option<String>,
+    pub retrieval: Option<String>,
+    pub ratio: Option<String>,
+    pub tasks: Option<usize>,
+    pub classes: Option<usize>,
+    pub class_order: Option<String>,
+    pub train_per_class: Option<usize>,
+    pub test_per_class: Option<usize>,
+    pub epochs: Option<usize>,
+    pub memory: Option<usize>,
+    pub batch: Option<usize>,
+    pub retrieved: Option<usize>,
+    pub candidates: Option<usize>,
+    pub lr: Option<f64>,
+    pub width: Option<usize>,
+    pub seed: Option<u64>,
+    pub threads: Option<usize>,
+    pub device: Option<String>,
+    pub backbone: Option<String>,
+    pub kernels: Option<String>,
+    pub memory_policy: Option<String>,
+    pub temperature: Option<f64>,
+    pub denominator: Option<String>,
+    pub reduction: Option<String>,
+    pub views: Option<String>,
+    pub score_norm: Option<String>,
+    pub offer: Option<String>,
+    pub checkpoint_minutes: Option<f64>,
+    /// Written into a run's own `config.toml`: which version made it.
+    pub version: Option<String>,
+    /// Written into a run's own `config.toml`: the data it was made with. Other data are refused.
+    pub data_sha256: Option<String>,
+}
+
+impl Said {
+    /// Reads an experiment file.
+    ///
+    /// # Errors
+    /// It is not TOML, or has a key that is not known.
+    pub fn parse(toml: &str) -> Result<Self, Refusal> {
+        toml::from_str(toml).map_err(|error| {
+            let line = 1 + error.span().map_or(0, |span| toml[..span.start].matches('\n').count());
+            Refusal(format!("line {line}: {}", error.message()))
+        })
+    }
+
+    /// What both say; where they differ, `other`. What the file says only because of a value that `other` replaces goes with it: the ratio
+    /// with the retrieval, the retrieval with the memory, the fingerprint with the data set.
+    pub fn overridden_by(&self, other: &Self) -> Self {
+        let mut base = self.clone();
+        if other.retrieval.is_some() || other.retrieved.is_some() {
+            base.ratio = None;
+        }
+        if let Some(Ok(method)) = other.method.as_deref().map(MethodKind::from_name) {
+            if !method.replays() {
+                (base.retrieval, base.ratio) = (None, None);
+            }
+            base.memory = base.memory.filter(|&memory| memory > 0);
+        }
+        if other.dataset.is_some() {
+            base.data_sha256 = None;
+        }
+        macro_rules! join {
+            ($($field:ident),+ $(,)?) => { Self { $($field: other.$field.clone().or(base.$field)),+ } };
+        }
+        join! {
+            dataset, data, method, retrieval, ratio, tasks, classes, class_order, train_per_class, test_per_class, epochs, memory, batch,
+            retrieved, candidates, lr, width, seed, threads, device, backbone, kernels, memory_policy, temperature, denominator, reduction,
+            views, score_norm, offer, checkpoint_minutes, version, data_sha256,
+        }
+    }
+
+    /// Completes what was said with defaults and refuses what makes no sense.
+    ///
+    /// # Errors
+    /// A name is unknown, a number is out of range, or two things do not go together.
+    pub fn resolve(&self) -> Result<Config, Refusal> {
+        let dataset = choose(self.dataset.as_deref(), Dataset::Embedded)?;
+        let method = choose(self.method.as_deref(), MethodKind::Pcr)?;
+        let retrieved = self.retrieved.unwrap_or(10);
+        let retrieval = self.retrieval(method)?;
+        let config = Config {
+            dataset,
+            data: self.data.as_deref().map(absolute).transpose()?,
+            method,
+            retrieval,
+            ratio: self.ratio(retrieval, retrieved)?,
+            tasks: self.tasks.unwrap_or(dataset.usual_tasks()),
+            classes: self.classes,
+            class_order: choose(self.class_order.as_deref(), ClassOrder::Seeded)?,
+            train_per_class: self.train_per_class,
+            test_per_class: self.test_per_class,
+            epochs: self.epochs.unwrap_or(1),
+            memory: if method.replays() { self.memory.unwrap_or(500) } else { 0 },
+            batch: self.batch.unwrap_or(10),
+            retrieved,
+            candidates: self.candidates.unwrap_or(50),
+            lr: self.lr.unwrap_or(0.1),
+            width: self.width.unwrap_or(20),
+            seed: self.seed.unwrap_or(0),
+            threads: self.threads.unwrap_or_else(available_threads),
+            device: choose(self.device.as_deref(), DeviceKind::Cpu)?,
+            backbone: choose(self.backbone.as_deref(), BackboneKind::ResNet18)?,
+            kernels: choose(self.kernels.as_deref(), Kernels::Winograd)?,
+            memory_policy: choose(self.memory_policy.as_deref(), PolicyKind::Reservoir)?,
+            temperature: self.temperature.unwrap_or(0.09),
+            denominator: choose(self.denominator.as_deref(), Denominator::Multiset)?,
+            reduction: choose(self.reduction.as_deref(), Reduction::Mean)?,
+            views: choose(self.views.as_deref(), method.usual_views())?,
+            score_norm: choose(self.score_norm.as_deref(), ScoreNorm::Batch)?,
+            offer: choose(self.offer.as_deref(), Offer::EveryEpoch)?,
+            checkpoint_minutes: self.checkpoint_minutes.unwrap_or(10.0),
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    fn retrieval(&self, method: MethodKind) -> Result<Option<RetrievalKind>, Refusal> {
+        if method.replays() {
+            return choose(self.retrieval.as_deref(), RetrievalKind::Balanced).map(Some);
+        }
+        match &self.retrieval {
+            None => Ok(None),
+            Some(name) => refuse(format!("{method} replays nothing: `--retrieval {name}` cannot be used with it")),
+        }
+    }
+
+    fn ratio(&self, retrieval: Option<RetrievalKind>, retrieved: usize) -> Result<Option<Ratio>, Refusal> {
+        let Some(text) = &self.ratio else {
+            return Ok(retrieval.map(|retrieval| retrieval.usual_ratio(retrieved)));
+        };
+        let ratio: Ratio = text.parse().map_err(Refusal)?;
+        match retrieval {
+            None => refuse("a method without memory retrieves nothing: `--ratio` cannot be used with it".into()),
+            Some(kind) if kind != RetrievalKind::Balanced && ratio != kind.usual_ratio(retrieved) => {
+                refuse(format!("retrieval {kind} has no ratio: use `--retrieval balanced --ratio {ratio}`"))
+            }
+            Some(_) if ratio.total() != retrieved => refuse(format!(
+                "the ratio {ratio} makes {}, but {retrieved} samples are retrieved per step: change `--ratio` or `--retrieved`",
+                ratio.total()
+            )),
+            Some(_) => Ok(Some(ratio)),
+        }
+    }
+}
+
+fn choose<C: Choice>(name: Option<&str>, default: C) -> Result<C, Refusal> {
+    name.map_or(Ok(default), |name| C::from_name(name).map_err(|error| Refusal(error.to_string())))
+}
+
+/// The path from the root, so that a run can be repeated and resumed from anywhere.
+fn absolute(path: &Path) -> Result<PathBuf, Refusal> {
+    let absolute =
+        std::path::absolute(path).map_err(|error| Refusal(format!("{} is no path: {error}", path.display())))?;
+    match absolute.to_str() {
+        Some(_) => Ok(absolute),
+        None => refuse(format!("{} is not UTF-8 and cannot be written into a file of settings", path.display())),
+    }
+}
+
+fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
