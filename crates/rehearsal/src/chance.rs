@@ -30,6 +30,8 @@ pub enum Decides {
     Reservoir,
     /// Who is replayed; position: step.
     Retrieval,
+    /// Which averaged networks move; position: step.
+    Averaging,
 }
 
 impl Decides {
@@ -43,6 +45,7 @@ impl Decides {
             Self::ReplayAugmentation => "replay augmentation",
             Self::Reservoir => "reservoir",
             Self::Retrieval => "retrieval",
+            Self::Averaging => "averaging",
         }
     }
 }
@@ -109,6 +112,24 @@ impl Chance {
         all.truncate(count);
         all
     }
+
+    /// `count` distinct indices of `weights`, drawn one after another, each in proportion to its weight among those left. Weights are
+    /// positive.
+    pub fn weighted_distinct(&mut self, weights: &[f64], count: usize) -> Vec<usize> {
+        let mut left: Vec<usize> = (0..weights.len()).collect();
+        let mut drawn = Vec::with_capacity(count.min(left.len()));
+        while drawn.len() < count && !left.is_empty() {
+            let total: f64 = left.iter().map(|&index| weights[index]).sum();
+            let mut at = self.unit() * total;
+            let place = left.iter().position(|&index| {
+                at -= weights[index];
+                at < 0.0
+            });
+            // Rounding can leave a trace after the last weight: then it is the last.
+            drawn.push(left.remove(place.unwrap_or(left.len() - 1)));
+        }
+        drawn
+    }
 }
 
 #[cfg(test)]
@@ -156,5 +177,20 @@ mod tests {
         assert!(chi_square < 23.51, "p < 1e-4 at 4 degrees of freedom: {first:?}");
         assert_eq!(chance.distinct(2, 9).len(), 2);
         assert!(chance.distinct(0, 9).is_empty());
+    }
+
+    #[test]
+    fn weighted_draws_are_distinct_and_in_proportion() {
+        let mut chance = Chance::new(5, Decides::Split, &[]);
+        let mut first = [0f64; 3];
+        for _ in 0..60_000 {
+            let drawn = chance.weighted_distinct(&[1.0, 2.0, 3.0], 2);
+            assert!(drawn.len() == 2 && drawn[0] != drawn[1]);
+            first[drawn[0]] += 1.0;
+        }
+        let expected = [10_000.0, 20_000.0, 30_000.0];
+        let chi_square: f64 = first.iter().zip(expected).map(|(c, e)| (c - e).powi(2) / e).sum();
+        assert!(chi_square < 18.43, "p < 1e-4 at 2 degrees of freedom: {first:?}");
+        assert_eq!(chance.weighted_distinct(&[1.0], 9), [0]);
     }
 }

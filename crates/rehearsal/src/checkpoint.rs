@@ -11,13 +11,14 @@ use thiserror::Error;
 
 use crate::{
     clock::Phases,
-    memory::Memory,
+    memory::{Memorized, Memory},
     network::{Array, State, StateError},
     sample::{Class, ImageShape, Sample, TaskId},
 };
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const NETWORK: &str = "network.";
+const METHOD: &str = "method.";
 
 /// Where in the stream a run is: everything before this batch has been learned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +54,8 @@ pub struct Progress {
 pub struct Checkpoint {
     /// Every parameter and running statistic.
     pub network: State,
+    /// What the method remembers from step to step.
+    pub method: State,
     /// What is remembered.
     pub memory: Memory,
     /// The rest.
@@ -70,11 +73,17 @@ pub enum CheckpointError {
     Network(#[from] StateError),
 }
 
+/// What a header of any format has.
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
+
 #[derive(Serialize, Deserialize)]
 struct Header {
     format: u32,
     capacity: usize,
-    presented: u64,
+    presented_by_class: Vec<u64>,
     progress: Progress,
 }
 
@@ -83,6 +92,13 @@ struct Saved<'a> {
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: Cow<'a, [u8]>,
+}
+
+impl Saved<'_> {
+    fn floats<'a>(shape: Vec<usize>, values: impl Iterator<Item = &'a f32>) -> Self {
+        let bytes: Vec<u8> = values.flat_map(|value| value.to_le_bytes()).collect();
+        Self { dtype: Dtype::F32, shape, bytes: bytes.into() }
+    }
 }
 
 impl View for Saved<'_> {
@@ -103,33 +119,21 @@ impl View for Saved<'_> {
 impl Checkpoint {
     /// As the bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let network = self.network.0.iter().map(|(name, array)| {
-            let bytes: Vec<u8> = array.values.iter().flat_map(|value| value.to_le_bytes()).collect();
-            (format!("{NETWORK}{name}"), Saved { dtype: Dtype::F32, shape: array.shape.clone(), bytes: bytes.into() })
-        });
-        let samples = self.memory.samples();
-        let memory = [
-            (
-                "memory.images",
-                Dtype::U8,
-                samples.iter().flat_map(|sample| sample.image.iter().copied()).collect::<Vec<u8>>(),
-            ),
-            ("memory.labels", Dtype::U16, samples.iter().flat_map(|sample| sample.label.0.to_le_bytes()).collect()),
-            ("memory.tasks", Dtype::U16, samples.iter().flat_map(|sample| sample.task.0.to_le_bytes()).collect()),
-        ];
-        let memory = memory.into_iter().map(|(name, dtype, bytes)| {
-            let length = bytes.len() / if dtype == Dtype::U16 { 2 } else { 1 };
-            (name.to_owned(), Saved { dtype, shape: vec![length], bytes: bytes.into() })
+        let states = [(NETWORK, &self.network), (METHOD, &self.method)].into_iter().flat_map(|(prefix, state)| {
+            let named = move |(name, array): (&String, &Array)| {
+                (format!("{prefix}{name}"), Saved::floats(array.shape.clone(), array.values.iter()))
+            };
+            state.0.iter().map(named)
         });
         let header = Header {
             format: FORMAT,
             capacity: self.memory.capacity(),
-            presented: self.memory.presented(),
+            presented_by_class: self.memory.presented_by_class().to_vec(),
             progress: self.progress.clone(),
         };
         let header = serde_json::to_string(&header).expect("a header is plain data");
-        serialize(network.chain(memory), Some(HashMap::from([("rehearsal".to_owned(), header)])))
-            .expect("names and shapes are ours")
+        let header = HashMap::from([("rehearsal".to_owned(), header)]);
+        serialize(states.chain(slots_to_arrays(self.memory.slots())), Some(header)).expect("names and shapes are ours")
     }
 
     /// Reads the bytes of a file.
@@ -137,46 +141,102 @@ impl Checkpoint {
     /// # Errors
     /// They are not a checkpoint of a run with images of `shape`.
     pub fn from_bytes(bytes: &[u8], shape: ImageShape) -> Result<Self, CheckpointError> {
-        let malformed = |why: String| CheckpointError::Malformed(why);
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| malformed(error.to_string()))?;
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(malformed)?;
         let text = metadata.metadata().as_ref().and_then(|entries| entries.get("rehearsal"));
-        let text = text.ok_or_else(|| malformed("it has no header of ours".into()))?;
-        let header: Header = serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
-        if header.format != FORMAT {
-            return Err(malformed(format!("it has format {}, this program reads {FORMAT}", header.format)));
+        let text = text.ok_or_else(|| malformed("it has no header of ours"))?;
+        let Format { format } = serde_json::from_str(text).map_err(malformed)?;
+        if format != FORMAT {
+            return Err(malformed(format!("it has format {format}, this program reads {FORMAT}")));
         }
-        let file = SafeTensors::deserialize(bytes).map_err(|error| malformed(error.to_string()))?;
-        let mut network = State::default();
-        for (name, view) in file.tensors() {
-            if let Some(name) = name.strip_prefix(NETWORK) {
-                if view.dtype() != Dtype::F32 {
-                    return Err(malformed(format!("{name} is {:?}, not F32", view.dtype())));
-                }
-                let values = view.data().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-                network.0.insert(name.to_owned(), Array { shape: view.shape().to_vec(), values });
-            }
+        let header: Header = serde_json::from_str(text).map_err(malformed)?;
+        let file = SafeTensors::deserialize(bytes).map_err(malformed)?;
+        let slots = arrays_to_slots(&file, shape)?;
+        let classes = header.presented_by_class.len();
+        if slots.len() > header.capacity || slots.iter().any(|stored| stored.sample.label.index() >= classes) {
+            return Err(malformed("its memory holds more than was presented"));
         }
-        let part = |name: &str| {
-            file.tensor(name).map(|view| view.data().to_vec()).map_err(|error| malformed(error.to_string()))
-        };
-        let numbers = |bytes: Vec<u8>| -> Vec<u16> {
-            bytes.as_chunks().0.iter().map(|bytes| u16::from_le_bytes(*bytes)).collect()
-        };
-        let (images, labels, tasks) =
-            (part("memory.images")?, numbers(part("memory.labels")?), numbers(part("memory.tasks")?));
-        if images.len() != labels.len() * shape.bytes() || tasks.len() != labels.len() || labels.len() > header.capacity
-        {
-            return Err(malformed("its memory does not fit the images of this run".into()));
-        }
-        let samples = images.chunks_exact(shape.bytes()).zip(labels.iter().zip(&tasks));
-        let samples = samples.map(|(image, (&label, &task))| Sample {
-            image: Arc::from(image),
-            label: Class(label),
-            task: TaskId(task),
-        });
-        let memory = Memory::restore(header.capacity, samples.collect(), header.presented);
-        Ok(Self { network, memory, progress: header.progress })
+        let memory = Memory::restore(header.capacity, slots, header.presented_by_class);
+        let (network, method) = (state(&file, NETWORK)?, state(&file, METHOD)?);
+        Ok(Self { network, method, memory, progress: header.progress })
     }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "so that it can be named in `map_err`")]
+fn malformed(why: impl ToString) -> CheckpointError {
+    CheckpointError::Malformed(why.to_string())
+}
+
+/// All arrays under `prefix`.
+fn state(file: &SafeTensors, prefix: &str) -> Result<State, CheckpointError> {
+    let mut state = State::default();
+    for (name, view) in file.tensors() {
+        if let Some(short) = name.strip_prefix(prefix) {
+            let array = Array { shape: view.shape().to_vec(), values: floats(file, &name)? };
+            state.0.insert(short.to_owned(), array);
+        }
+    }
+    Ok(state)
+}
+
+fn slots_to_arrays(slots: &[Memorized]) -> Vec<(String, Saved<'static>)> {
+    let samples = || slots.iter().map(|stored| &stored.sample);
+    let numbers = |numbers: Vec<u16>| {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        Saved { dtype: Dtype::U16, shape: vec![numbers.len()], bytes: bytes.into() }
+    };
+    let images: Vec<u8> = samples().flat_map(|sample| sample.image.iter().copied()).collect();
+    let mut arrays = vec![
+        ("memory.images", Saved { dtype: Dtype::U8, shape: vec![images.len()], bytes: images.into() }),
+        ("memory.labels", numbers(samples().map(|sample| sample.label.0).collect())),
+        ("memory.tasks", numbers(samples().map(|sample| sample.task.0).collect())),
+        ("memory.scores", Saved::floats(vec![slots.len()], slots.iter().map(|stored| &stored.score))),
+    ];
+    // A method keeps the scores of all samples or of none.
+    let logits: Option<Vec<&[f32]>> = slots.iter().map(|stored| stored.logits.as_deref()).collect();
+    if let Some(rows) = logits.filter(|rows| !rows.is_empty()) {
+        arrays.push(("memory.logits", Saved::floats(vec![rows.len(), rows[0].len()], rows.iter().copied().flatten())));
+    }
+    arrays.into_iter().map(|(name, saved)| (name.to_owned(), saved)).collect()
+}
+
+fn arrays_to_slots(file: &SafeTensors, shape: ImageShape) -> Result<Vec<Memorized>, CheckpointError> {
+    let numbers = |name: &str| -> Result<Vec<u16>, CheckpointError> {
+        let bytes = array(file, name, Dtype::U16)?;
+        Ok(bytes.as_chunks().0.iter().map(|bytes| u16::from_le_bytes(*bytes)).collect())
+    };
+    let images = array(file, "memory.images", Dtype::U8)?;
+    let (labels, tasks, scores) = (numbers("memory.labels")?, numbers("memory.tasks")?, floats(file, "memory.scores")?);
+    let count = labels.len();
+    if images.len() != count * shape.bytes() || tasks.len() != count || scores.len() != count {
+        return Err(malformed("its memory does not fit the images of this run"));
+    }
+    let logits = match file.tensor("memory.logits") {
+        Err(_) => None,
+        Ok(view) if view.shape().len() == 2 && view.shape()[0] == count && view.shape()[1] > 0 => {
+            Some((floats(file, "memory.logits")?, view.shape()[1]))
+        }
+        Ok(_) => return Err(malformed("its memory has other scores than samples")),
+    };
+    let slot = |index: usize| {
+        let image = &images[index * shape.bytes()..][..shape.bytes()];
+        let sample = Sample { image: Arc::from(image), label: Class(labels[index]), task: TaskId(tasks[index]) };
+        let logits = logits.as_ref().map(|(values, classes)| Arc::from(&values[index * classes..][..*classes]));
+        Memorized { sample, logits, score: scores[index] }
+    };
+    Ok((0..count).map(slot).collect())
+}
+
+fn array<'a>(file: &SafeTensors<'a>, name: &str, dtype: Dtype) -> Result<&'a [u8], CheckpointError> {
+    let view = file.tensor(name).map_err(malformed)?;
+    if view.dtype() != dtype {
+        return Err(malformed(format!("{name} is {:?}, not {dtype:?}", view.dtype())));
+    }
+    Ok(view.data())
+}
+
+fn floats(file: &SafeTensors, name: &str) -> Result<Vec<f32>, CheckpointError> {
+    let bytes = array(file, name, Dtype::F32)?;
+    Ok(bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
 }
 
 #[cfg(test)]
@@ -187,8 +247,13 @@ mod tests {
 
     fn checkpoint() -> Checkpoint {
         let array = Array { shape: vec![2, 1], values: vec![f32::MIN_POSITIVE, -0.1] };
-        let sample =
-            |byte: u8| Sample { image: Arc::from([byte, 9]), label: Class(u16::from(byte) + 300), task: TaskId(1) };
+        let stored = |byte: u8| Memorized {
+            sample: Sample { image: Arc::from([byte, 9]), label: Class(u16::from(byte) + 300), task: TaskId(1) },
+            logits: Some(Arc::from([f32::from(byte), -0.0])),
+            score: 0.1 * f32::from(byte),
+        };
+        let mut presented = vec![0; 303];
+        presented[301..].copy_from_slice(&[u64::MAX / 3, 7]);
         let progress = Progress {
             position: Position { task: 1, epoch: 2, batch: 3 },
             steps: 77,
@@ -196,8 +261,9 @@ mod tests {
             ..Progress::default()
         };
         Checkpoint {
-            network: State([("head.weight".to_owned(), array)].into()),
-            memory: Memory::restore(4, vec![sample(1), sample(2)], 1234),
+            network: State([("head.weight".to_owned(), array.clone())].into()),
+            method: State([("stable.head.weight".to_owned(), array)].into()),
+            memory: Memory::restore(4, vec![stored(1), stored(2)], presented),
             progress,
         }
     }
@@ -208,8 +274,8 @@ mod tests {
         let loaded = Checkpoint::from_bytes(&saved.to_bytes(), SHAPE).unwrap();
         assert_eq!(loaded.network, saved.network);
         assert_eq!(loaded.progress, saved.progress);
-        assert_eq!(loaded.memory.samples(), saved.memory.samples());
-        assert_eq!((loaded.memory.capacity(), loaded.memory.presented()), (4, 1234));
+        assert_eq!(loaded.method, saved.method);
+        assert_eq!(loaded.memory, saved.memory);
     }
 
     #[test]

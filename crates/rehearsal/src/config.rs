@@ -1,6 +1,7 @@
 //! What the user said → what will run. [`Said`] holds what a file or the command line gave, [`Config`] every value of the run; every
 //! refusal that needs no data happens in between.
 
+mod combinations;
 mod said;
 
 use std::path::PathBuf;
@@ -8,16 +9,17 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use combinations::{Combination, combination, combinations};
 pub use said::Said;
 
 use crate::{
     choice::choice,
     datasets::Dataset,
-    losses::Denominator,
-    memory::PolicyKind,
-    methods::{MethodKind, MethodOptions, Reduction},
+    memory::{GssOptions, PolicyKind},
+    methods::{AceHead, MethodKind, MethodOptions},
     network::{BackboneKind, Kernels, Norm},
-    retrieval::{Ratio, RetrievalKind},
+    retrieval::{Ratio, RetrievalKind, RetrievalOptions},
+    shapley::ShapleyOptions,
     stream::{ClassOrder, Plan},
     views::Views,
 };
@@ -113,14 +115,20 @@ pub struct Config {
     pub backbone: BackboneKind,
     /// What computes the convolutions on the processor.
     pub kernels: Kernels,
-    /// Who stays in memory.
-    pub memory_policy: PolicyKind,
-    /// PCR: τ.
-    pub temperature: f64,
-    /// PCR: over which proxies the denominator runs.
-    pub denominator: Denominator,
-    /// ER: how losses are joined.
-    pub reduction: Reduction,
+    /// Who stays in memory; none for a method without memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_policy: Option<PolicyKind>,
+    /// What the methods are told.
+    #[serde(flatten)]
+    pub method_options: MethodOptions,
+    /// What GSS is told.
+    #[serde(flatten)]
+    pub gss: GssOptions,
+    /// What ASER is told.
+    #[serde(flatten)]
+    pub shapley: ShapleyOptions,
+    /// Memory matching: nothing is retrieved until more than so many samples were presented.
+    pub match_warm_up: u64,
     /// The views that are trained on.
     pub views: Views,
     /// What normalises scored samples.
@@ -148,6 +156,10 @@ impl Config {
             ("candidates", self.candidates, most),
             ("train-per-class", self.train_per_class.unwrap_or(1), most),
             ("test-per-class", self.test_per_class.unwrap_or(1), most),
+            ("gss-groups", self.gss.groups, most),
+            ("gss-group-size", self.gss.group_size, most),
+            ("shapley-neighbours", self.shapley.neighbours, 1_000_000),
+            ("shapley-per-class", self.shapley.per_class, 1_000_000),
         ];
         if let Some((name, value, most)) = counts.iter().find(|(_, value, most)| !(1..=*most).contains(value)) {
             return refuse(format!("`--{name}` must be between 1 and {most}, not {value}"));
@@ -155,13 +167,15 @@ impl Config {
         if self.memory.max(self.retrieved) > most || i64::try_from(self.seed).is_err() {
             return refuse("`--memory`, `--retrieved` or `--seed` is too large".into());
         }
-        for (name, value) in [("lr", self.lr), ("temperature", self.temperature)] {
-            if !(value.is_finite() && value > 0.0) {
-                return refuse(format!("`{name}` must be a positive number, not {value}"));
-            }
+        self.method_options.check()?;
+        if !(self.lr.is_finite() && self.lr > 0.0) {
+            return refuse(format!("`lr` must be a positive number, not {}", self.lr));
         }
         if !(self.checkpoint_minutes.is_finite() && self.checkpoint_minutes >= 0.0) {
             return refuse(format!("`checkpoint-minutes` must not be negative, and is {}", self.checkpoint_minutes));
+        }
+        if self.method != MethodKind::ErAce && self.method_options.er_ace.head != AceHead::Linear {
+            return refuse(format!("`head` is an option of er-ace: {} has a head of its own", self.method));
         }
         if self.method.replays() && self.memory == 0 {
             return refuse(format!("{} replays from memory: `--memory` must be at least 1", self.method));
@@ -169,8 +183,13 @@ impl Config {
         if self.method.replays() && self.retrieved == 0 {
             return refuse(format!("{} replays from memory: `--retrieved` must be at least 1", self.method));
         }
+        if self.retrieval == Some(RetrievalKind::MemoryMatch) && !self.retrieved.is_multiple_of(2) {
+            return refuse(format!(
+                "memory-match retrieves pairs: `--retrieved` must be even, and is {}",
+                self.retrieved
+            ));
+        }
         if let Some((high, low)) = self.ratio.map(|ratio| (ratio.high, ratio.low))
-            && self.retrieval != Some(RetrievalKind::Random)
             && high.max(low) > self.candidates
         {
             return refuse(format!(
@@ -185,7 +204,7 @@ impl Config {
     /// How the data set is cut.
     pub fn plan(&self) -> Plan {
         Plan {
-            tasks: self.tasks,
+            tasks: if self.method == MethodKind::Joint { 1 } else { self.tasks },
             classes: self.classes,
             class_order: self.class_order,
             train_per_class: self.train_per_class,
@@ -195,9 +214,15 @@ impl Config {
         }
     }
 
-    /// What the method is told.
-    pub fn method_options(&self) -> MethodOptions {
-        MethodOptions { temperature: self.temperature, denominator: self.denominator, reduction: self.reduction }
+    /// What the retrieval is told.
+    pub fn retrieval_options(&self) -> RetrievalOptions {
+        let Self { retrieved, ratio, candidates, shapley, match_warm_up, .. } = *self;
+        RetrievalOptions { count: retrieved, ratio, candidates, shapley, match_warm_up }
+    }
+
+    /// Passes over each task of the plan: joint training has one task, and as many passes as all tasks together would have.
+    pub fn passes(&self) -> usize {
+        if self.method == MethodKind::Joint { self.epochs * self.tasks } else { self.epochs }
     }
 
     /// A short name for the run, such as `pcr-balanced-embedded-seed0`.
@@ -229,9 +254,15 @@ mod tests {
 
     #[test]
     fn a_resolved_config_is_an_experiment_file_that_resolves_to_itself() {
-        for text in
-            ["", "method = 'fine-tune'", "retrieval = 'mir'", "ratio = '7:3'\nclass-order = 'natural'\nviews = 'raw'"]
-        {
+        for text in [
+            "",
+            "method = 'fine-tune'",
+            "method = 'joint'",
+            "method = 'aser'",
+            "method = 'er-ace'\nhead = 'cosine'",
+            "retrieval = 'mir'",
+            "ratio = '7:3'\nclass-order = 'natural'\nviews = 'raw'",
+        ] {
             let config = Said::parse(text).unwrap().resolve().unwrap();
             let written = toml::to_string(&config).unwrap();
             assert_eq!(Said::parse(&written).unwrap().resolve().unwrap(), config, "{written}");
@@ -256,13 +287,14 @@ mod tests {
         assert_eq!(with("ratio = '7:3'", "retrieved = 4").ratio, Some(Ratio { high: 2, low: 2 }));
         assert_eq!(with("", "method = 'fine-tune'").retrieval, None);
         assert_eq!(with("method = 'fine-tune'", "method = 'er'").memory, 500);
+        assert_eq!(with("", "retrieval = 'random'").ratio, None);
     }
 
     #[test]
     fn what_makes_no_sense_is_refused_in_one_sentence() {
         assert_eq!(
             refusal("method = 'prc'"),
-            "there is no method `prc`: did you mean `pcr`? choose one of fine-tune, er, pcr"
+            "there is no method `prc`: did you mean `pcr`? choose one of fine-tune, joint, er, a-gem, der-pp, aser, er-ace, cls-er, pcr"
         );
         assert!(refusal("dataset = 'cifar'").contains("did you mean `cifar10`"));
         assert!(refusal("retrieval = 'ballanced'").contains("did you mean `balanced`"));
@@ -270,6 +302,12 @@ mod tests {
         assert!(refusal("ratio = '7'").contains("write high:low"));
         assert!(refusal("retrieval = 'mir'\nratio = '5:5'").contains("retrieval mir has no ratio"));
         assert!(refusal("method = 'fine-tune'\nretrieval = 'mir'").contains("replays nothing"));
+        assert!(refusal("method = 'joint'\nmemory-policy = 'gss'").contains("replays nothing"));
+        assert!(refusal("retrieval = 'memory-match'\nretrieved = 7").contains("must be even, and is 7"));
+        assert!(refusal("retrieval = 'aser'\nratio = '5:5'").contains("retrieval aser has no ratio"));
+        assert!(refusal("stable-alpha = 1.5").contains("`stable-alpha` must be between 0 and 1, not 1.5"));
+        assert!(refusal("head = 'cosine'").contains("`head` is an option of er-ace"));
+        assert_eq!(refusal("temperature = 0.0"), "`temperature` must be a positive number, not 0");
         assert_eq!(refusal("memory = 0"), "pcr replays from memory: `--memory` must be at least 1");
         assert_eq!(refusal("batch = 0"), "`--batch` must be between 1 and 1000000000, not 0");
         assert_eq!(refusal("test-per-class = 0"), "`--test-per-class` must be between 1 and 1000000000, not 0");

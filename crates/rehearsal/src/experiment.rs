@@ -16,13 +16,13 @@ use crate::{
     clock::Clock,
     config::{Config, DeviceKind, Offer, Refusal, Said},
     datasets::DataError,
-    learner::{Learner, Parts, Settings, on_threads, training_device},
-    memory::Memory,
+    learner::{Learner, Parts, Settings, Stage, on_threads, training_device},
+    memory::{Memory, PolicyKind},
     network::{Architecture, Network},
     observer::{Observer, StepEvent},
     probe::Scoring,
     record::{Record, peak_memory},
-    retrieval::{Random, Retrieval},
+    retrieval::RetrievalKind,
     run_directory::{DirectoryError, RunDirectory},
     sample::TaskId,
     stream::{Epoch, Stream, StreamError},
@@ -147,22 +147,21 @@ impl Experiment {
             return Err(Refusal(why).into());
         }
         let stream = Arc::new(Stream::new(source, &config.plan())?);
-        let learner = learner(&config, &stream);
+        let (parts, settings) = parts(&config, &stream);
+        let learner = Learner::new(parts, settings);
         Ok(Self { config, data_sha256, stream, learner, progress: Progress::default(), directory: None })
     }
 
     fn restore(&mut self, saved: Checkpoint) -> Result<(), CheckpointError> {
         let Progress { position, matrix, .. } = &saved.progress;
         let foreign = saved.memory.capacity() != self.config.memory
-            || saved.memory.samples().iter().any(|sample| sample.label.index() >= self.stream.class_names().len())
-            || position.task > self.config.tasks
+            || saved.memory.presented_by_class().len() > self.stream.class_names().len()
+            || position.task > self.stream.tasks().len()
             || matrix.tasks_seen() != position.task;
         if foreign {
             return Err(CheckpointError::Malformed("it is of another run".into()));
         }
-        let mut network = self.learner.network().clone();
-        network.load(&saved.network)?;
-        self.learner.restore(network, saved.memory, saved.progress.steps);
+        self.learner.restore(&saved.network, &saved.method, saved.memory, saved.progress.steps)?;
         self.progress = saved.progress;
         Ok(())
     }
@@ -180,7 +179,7 @@ impl Experiment {
     /// Steps of the whole run.
     pub fn total_steps(&self) -> u64 {
         let batches: usize = self.stream.tasks().map(|task| self.stream.batches(task)).sum();
-        batches as u64 * self.config.epochs as u64
+        batches as u64 * self.config.passes() as u64
     }
 
     /// What has been done so far.
@@ -219,7 +218,7 @@ impl Experiment {
         let stream = Arc::clone(&self.stream);
         let every = self.config.checkpoint_minutes * 60.0;
         let mut saved = Clock::start();
-        for epoch in self.progress.position.epoch..self.config.epochs {
+        for epoch in self.progress.position.epoch..self.config.passes() {
             let order = stream.epoch(task, epoch);
             for number in self.progress.position.batch..stream.batches(task) {
                 let event = self.learn_batch(&order, task, epoch, number)?;
@@ -247,7 +246,7 @@ impl Experiment {
         let incoming = order.batch(number)?;
         self.progress.phases.data += clock.lap();
         let offered = self.config.offer == Offer::EveryEpoch || epoch == 0;
-        let report = self.learner.step(&incoming, self.stream.seen(task), offered);
+        let report = self.learner.step(&incoming, Stage { task, seen: self.stream.seen(task), offered });
         self.progress.phases += report.seconds;
         self.progress.steps += 1;
         self.progress.position.batch = number + 1;
@@ -297,7 +296,7 @@ impl Experiment {
     /// Writes a checkpoint, but none of a network that has diverged.
     fn save(&mut self) -> Result<(), ExperimentError> {
         self.progress.peak_memory_bytes = self.progress.peak_memory_bytes.max(peak_memory());
-        let network = self.learner.network().state();
+        let (network, method) = (self.learner.network().state(), self.learner.method_state());
         if !network.is_finite() {
             let Position { task, epoch, .. } = self.progress.position;
             return Err(ExperimentError::Diverged {
@@ -309,7 +308,8 @@ impl Experiment {
         }
         let Some(directory) = &mut self.directory else { return Ok(()) };
         self.progress.steps_length = directory.sync_log()?;
-        let checkpoint = Checkpoint { network, memory: self.learner.memory().clone(), progress: self.progress.clone() };
+        let (memory, progress) = (self.learner.memory().clone(), self.progress.clone());
+        let checkpoint = Checkpoint { network, method, memory, progress };
         Ok(directory.write_checkpoint(&checkpoint.to_bytes())?)
     }
 
@@ -333,24 +333,21 @@ impl Experiment {
     }
 }
 
-/// A fresh learner as the settings say.
-fn learner(config: &Config, stream: &Stream) -> Learner {
-    let method = config.method.build(&config.method_options());
+/// What a learner is made of and how it learns, as the settings say. A part can be replaced by one of your own before
+/// [`Learner::new`].
+pub fn parts(config: &Config, stream: &Stream) -> (Parts, Settings) {
     let device = match config.device {
         DeviceKind::Cpu => Device::flex(),
     };
+    let classes = stream.class_names().len();
     let architecture = Architecture {
         backbone: config.backbone,
         width: config.width,
-        head: method.head(),
-        classes: stream.class_names().len(),
+        head: config.method.head(&config.method_options),
+        classes,
         input: stream.shape(),
         kernels: config.kernels,
         threads: config.threads,
-    };
-    let retrieval: Box<dyn Retrieval> = match config.retrieval.zip(config.ratio) {
-        Some((kind, ratio)) => kind.build(ratio, config.candidates),
-        None => Box::new(Random { count: 0 }),
     };
     let settings = Settings {
         views: config.views,
@@ -358,7 +355,15 @@ fn learner(config: &Config, stream: &Stream) -> Learner {
         scoring: Scoring { lr: config.lr, norm: config.score_norm.into(), shape: stream.shape() },
     };
     let network = Network::new(&architecture, config.seed, &training_device(&device));
-    let parts =
-        Parts { network, method, retrieval, policy: config.memory_policy.build(), memory: Memory::new(config.memory) };
-    Learner::new(parts, settings)
+    // A method without memory has neither: nothing is drawn from a memory without slots, and nothing stays there.
+    let retrieval = config.retrieval.unwrap_or(RetrievalKind::Random);
+    let policy = config.memory_policy.unwrap_or(PolicyKind::Reservoir);
+    let parts = Parts {
+        method: config.method.build(&config.method_options, &network),
+        retrieval: retrieval.build(&config.retrieval_options()),
+        policy: policy.build(config.gss, config.shapley, classes),
+        memory: Memory::new(config.memory),
+        network,
+    };
+    (parts, settings)
 }

@@ -33,6 +33,7 @@
 //! The rooms, in the order in which a sample passes through them: [`datasets`] → [`stream`] → [`views`] ([`augment`]) →
 //! [`learner`] ([`probe`] → [`retrieval`] → [`methods`] → [`memory`]) → [`experiment`] → [`record`].
 
+pub mod appraiser;
 pub mod augment;
 pub mod chance;
 pub mod checkpoint;
@@ -53,6 +54,7 @@ pub mod record;
 pub mod retrieval;
 pub mod run_directory;
 pub mod sample;
+pub mod shapley;
 pub mod stream;
 pub mod views;
 

@@ -24,6 +24,11 @@ pub fn cross_entropy_seen(logits: Tensor<2>, labels: &[Class], seen: usize) -> T
     cross_entropy(logits.narrow(1, 0, seen), labels)
 }
 
+/// The mean over all entries of the squared difference: `[1]`.
+pub fn mean_squared_error(scores: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
+    (scores - targets).square().mean()
+}
+
 /// Proxy-based contrastive loss of every anchor: `−s[i, y_i] + log Σ_j exp(s[i, y_j])`, j over all anchors or over the classes present.
 /// `scores` are `[n, K]`, the result `[n]`. A class that no anchor has gets exactly no gradient.
 pub fn proxy_contrastive(scores: Tensor<2>, labels: &[Class], denominator: Denominator) -> Tensor<1> {

@@ -1,21 +1,49 @@
 //! The memory: raw images that outlive their task, and the policies that decide who stays.
 
+mod aser;
+mod class_balanced;
+mod gss;
 mod reservoir;
 
+use std::sync::Arc;
+
+pub use aser::Aser;
+pub use class_balanced::ClassBalanced;
+pub use gss::{Gss, GssOptions};
 pub use reservoir::Reservoir;
 
 use crate::{
+    appraiser::Appraiser,
     chance::Chance,
     choice::choice,
-    sample::{Sample, Slot},
+    sample::{Class, Sample, Slot},
+    shapley::ShapleyOptions,
 };
 
+/// A stored sample, and what was noted when it was stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memorized {
+    /// The sample.
+    pub sample: Sample,
+    /// The scores of all classes that the network gave it in the step it came with, where the method keeps them (DER++).
+    pub logits: Option<Arc<[f32]>>,
+    /// What the policy noted about it (GSS: how similar its gradient was to those of the memory); otherwise 0.
+    pub score: f32,
+}
+
+impl From<Sample> for Memorized {
+    fn from(sample: Sample) -> Self {
+        Self { sample, logits: None, score: 0.0 }
+    }
+}
+
 /// A bounded store of samples.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
     capacity: usize,
-    slots: Vec<Sample>,
+    slots: Vec<Memorized>,
     presented: u64,
+    presented_by_class: Vec<u64>,
 }
 
 /// The policies a user can choose.
@@ -23,34 +51,67 @@ pub struct Memory {
 pub enum PolicyKind {
     /// Every presentation so far with the same probability.
     Reservoir,
+    /// A reservoir per class: the largest class gives way.
+    ClassBalanced,
+    /// GSS-greedy: samples whose gradients are unlike those of the memory.
+    Gss,
+    /// Adversarial Shapley value: samples that help to classify their neighbours.
+    Aser,
 }
-choice!(PolicyKind, "memory policy", Reservoir = "reservoir");
+choice!(
+    PolicyKind,
+    "memory policy",
+    Reservoir = "reservoir",
+    ClassBalanced = "class-balanced",
+    Gss = "gss",
+    Aser = "aser",
+);
 
 impl PolicyKind {
-    /// The policy, ready to decide.
-    pub fn build(self) -> Box<dyn Policy> {
+    /// The policy for a stream of `classes` classes, ready to decide.
+    pub fn build(self, gss: GssOptions, shapley: ShapleyOptions, classes: usize) -> Box<dyn Policy> {
         match self {
             Self::Reservoir => Box::new(Reservoir),
+            Self::ClassBalanced => Box::new(ClassBalanced),
+            Self::Gss => Box::new(Gss(gss)),
+            Self::Aser => Box::new(Aser { shapley, classes }),
+        }
+    }
+
+    /// What it costs beyond a reservoir, in a few words; nothing to speak of for some.
+    pub fn cost(self) -> &'static str {
+        match self {
+            Self::Reservoir | Self::ClassBalanced => "",
+            Self::Gss => "gradients: of ten groups of the memory, and of each new sample",
+            Self::Aser => "features of four stored samples per class, and Shapley values",
         }
     }
 }
 
 /// Decides who stays in memory.
 pub trait Policy: Send {
-    /// Presents `samples` to the memory, one after another.
-    fn offer(&mut self, memory: &mut Memory, samples: &[Sample], chance: &mut Chance);
+    /// Presents `samples` to the memory, all of one step, after that step; each with one call of [`Memory::place`].
+    fn offer(
+        &mut self,
+        memory: &mut Memory,
+        samples: Vec<Memorized>,
+        appraiser: &mut dyn Appraiser,
+        chance: &mut Chance,
+    );
 }
 
 impl Memory {
     /// An empty memory of at most `capacity` samples.
     pub fn new(capacity: usize) -> Self {
-        Self { capacity, slots: Vec::new(), presented: 0 }
+        Self::restore(capacity, Vec::new(), Vec::new())
     }
 
     /// A memory as it was saved.
-    pub fn restore(capacity: usize, slots: Vec<Sample>, presented: u64) -> Self {
+    pub fn restore(capacity: usize, slots: Vec<Memorized>, presented_by_class: Vec<u64>) -> Self {
         assert!(slots.len() <= capacity, "more samples than slots");
-        Self { capacity, slots, presented }
+        assert!(slots.iter().all(|stored| stored.sample.label.index() < presented_by_class.len()), "never presented");
+        let presented = presented_by_class.iter().fold(0u64, |total, count| total.saturating_add(*count));
+        Self { capacity, slots, presented, presented_by_class }
     }
 
     /// How many samples fit.
@@ -68,19 +129,56 @@ impl Memory {
         self.slots.is_empty()
     }
 
+    /// Every slot is taken.
+    pub fn is_full(&self) -> bool {
+        self.len() == self.capacity
+    }
+
     /// How many samples have ever been presented.
     pub fn presented(&self) -> u64 {
         self.presented
     }
 
+    /// How many samples of each class have ever been presented, up to the highest class that was.
+    pub fn presented_by_class(&self) -> &[u64] {
+        &self.presented_by_class
+    }
+
     /// What is stored, by slot.
-    pub fn samples(&self) -> &[Sample] {
+    pub fn slots(&self) -> &[Memorized] {
         &self.slots
     }
 
     /// The samples in `slots`, in that order.
     pub fn at(&self, slots: &[Slot]) -> Vec<Sample> {
-        slots.iter().map(|slot| self.slots[slot.0].clone()).collect()
+        slots.iter().map(|slot| self.slots[slot.0].sample.clone()).collect()
+    }
+
+    /// The class of the sample in `slot`.
+    pub fn label(&self, slot: Slot) -> Class {
+        self.slots[slot.0].sample.label
+    }
+
+    /// The slots of each class, by class, each in ascending order.
+    pub fn by_class(&self) -> Vec<Vec<Slot>> {
+        self.grouped(self.except(&[]))
+    }
+
+    /// All slots but those `taken`, in ascending order.
+    pub fn except(&self, taken: &[Slot]) -> Vec<Slot> {
+        let mut free = vec![true; self.len()];
+        for slot in taken {
+            free[slot.0] = false;
+        }
+        (0..self.len()).filter(|&slot| free[slot]).map(Slot).collect()
+    }
+
+    fn grouped(&self, slots: Vec<Slot>) -> Vec<Vec<Slot>> {
+        let mut classes = vec![Vec::new(); self.presented_by_class.len()];
+        for slot in slots {
+            classes[self.label(slot).index()].push(slot);
+        }
+        classes
     }
 
     /// `count` distinct slots, uniformly, in the order drawn; all of them where fewer are stored.
@@ -88,13 +186,136 @@ impl Memory {
         chance.distinct(self.len(), count).into_iter().map(Slot).collect()
     }
 
+    /// Up to `count` slots of each class, uniformly, none of them `taken`; class by class.
+    pub fn draw_by_class(&self, count: usize, taken: &[Slot], chance: &mut Chance) -> Vec<Slot> {
+        let mut drawn = Vec::new();
+        for slots in self.grouped(self.except(taken)) {
+            drawn.extend(chance.distinct(slots.len(), count).into_iter().map(|index| slots[index]));
+        }
+        drawn
+    }
+
     /// Counts a presentation and puts the sample into `slot`: a stored one's, the next free one, or none.
-    fn place(&mut self, sample: &Sample, slot: Option<Slot>) {
+    pub fn place(&mut self, sample: Memorized, slot: Option<Slot>) {
+        let class = sample.sample.label.index();
+        if self.presented_by_class.len() <= class {
+            self.presented_by_class.resize(class + 1, 0);
+        }
+        self.presented_by_class[class] += 1;
         self.presented += 1;
         match slot {
-            Some(Slot(slot)) if slot == self.slots.len() => self.slots.push(sample.clone()),
-            Some(Slot(slot)) => self.slots[slot] = sample.clone(),
+            Some(Slot(slot)) if slot == self.slots.len() && slot < self.capacity => self.slots.push(sample),
+            Some(Slot(slot)) => self.slots[slot] = sample,
             None => {}
+        }
+    }
+}
+
+/// Places samples into free slots while there are any; returns those left.
+fn fill(memory: &mut Memory, mut samples: Vec<Memorized>) -> Vec<Memorized> {
+    let free = memory.capacity - memory.len();
+    let left = samples.split_off(free.min(samples.len()));
+    for sample in samples {
+        let next = Slot(memory.len());
+        memory.place(sample, Some(next));
+    }
+    left
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use crate::{gradients::Gradients, sample::TaskId};
+
+    /// Answers from nothing: for policies that ask nothing.
+    pub struct Silent;
+
+    impl Appraiser for Silent {
+        fn features(&mut self, _: &[Sample]) -> Vec<Vec<f32>> {
+            panic!("nothing should be asked")
+        }
+        fn gradient(&mut self, _: &[Sample]) -> Gradients {
+            panic!("nothing should be asked")
+        }
+    }
+
+    /// A sample of class `label` whose image is `id`.
+    pub fn sample(label: u16, id: u8) -> Sample {
+        Sample { image: Arc::from([id]), label: Class(label), task: TaskId(0) }
+    }
+
+    /// A full memory with these labels; slot i's image is i.
+    pub fn full(labels: &[u16]) -> Memory {
+        let mut memory = Memory::new(labels.len());
+        let samples = labels.iter().zip(0..).map(|(&label, id)| sample(label, id).into());
+        assert!(fill(&mut memory, samples.collect()).is_empty());
+        memory
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{
+        testing::{full, sample},
+        *,
+    };
+    use crate::{chance::Decides, choice::Choice, gradients::Gradients, shapley::ShapleyScore};
+
+    #[test]
+    fn a_draw_by_class_takes_some_of_each_and_none_twice() {
+        let memory = full(&[0, 2, 0, 2, 2, 0, 3]);
+        let mut chance = Chance::new(0, Decides::Retrieval, &[]);
+        let first = memory.draw_by_class(2, &[], &mut chance);
+        let labels: Vec<u16> = first.iter().map(|&slot| memory.label(slot).0).collect();
+        assert_eq!(labels, [0, 0, 2, 2, 3]);
+        let second = memory.draw_by_class(2, &first, &mut chance);
+        assert_eq!(second.len(), 2, "one of class 0 and one of class 2 are left: {second:?}");
+        assert!(second.iter().all(|slot| !first.contains(slot)));
+    }
+
+    /// Features and gradients that follow from the image.
+    struct Images;
+
+    impl Appraiser for Images {
+        fn features(&mut self, samples: &[Sample]) -> Vec<Vec<f32>> {
+            samples.iter().map(|sample| vec![f32::from(sample.image[0] % 23)]).collect()
+        }
+        fn gradient(&mut self, samples: &[Sample]) -> Gradients {
+            let angle: f32 = samples.iter().map(|sample| f32::from(sample.image[0])).sum();
+            Gradients::from_values(&[angle.cos(), angle.sin()])
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_replaced_scores_stay_with_their_images_and_the_memory_keeps_its_size(
+            capacity in 0usize..12,
+            batches in prop::collection::vec(prop::collection::vec(0u16..4, 1..6), 1..12),
+            seed in any::<u64>(),
+        ) {
+            let gss = GssOptions { groups: 2, group_size: 3 };
+            let shapley = ShapleyOptions { score: ShapleyScore::Asvm, neighbours: 3, per_class: 1 };
+            for &kind in PolicyKind::ALL {
+                let mut policy = kind.build(gss, shapley, 4);
+                let mut memory = Memory::new(capacity);
+                let mut id = 0u8;
+                for (step, labels) in batches.iter().enumerate() {
+                    let arriving = labels.iter().map(|&label| {
+                        id += 1;
+                        Memorized { logits: Some([f32::from(id), 0.5].into()), ..sample(label, id).into() }
+                    });
+                    let chance = &mut Chance::new(seed, Decides::Reservoir, &[step as u64]);
+                    policy.offer(&mut memory, arriving.collect(), &mut Images, chance);
+                }
+                prop_assert_eq!(memory.presented(), u64::from(id), "{}", kind);
+                prop_assert_eq!(memory.len(), capacity.min(usize::from(id)), "{}", kind);
+                for stored in memory.slots() {
+                    let logits = stored.logits.as_deref().unwrap();
+                    prop_assert_eq!(logits, &[f32::from(stored.sample.image[0]), 0.5], "{}", kind);
+                }
+            }
         }
     }
 }

@@ -1,19 +1,36 @@
 //! Methods: what a step minimises.
 
+mod a_gem;
+mod cls_er;
+mod der_pp;
 mod er;
+mod er_ace;
 mod fine_tune;
+mod joint;
 mod pcr;
 
 use burn::tensor::Tensor;
+use serde::{Deserialize, Serialize};
 
+pub use a_gem::AGem;
+pub use cls_er::{ClsEr, ClsErOptions};
+pub use der_pp::{DerPp, DerPpOptions};
 pub use er::{Er, Reduction};
+pub use er_ace::{AceHead, ErAce, ErAceOptions};
 pub use fine_tune::FineTune;
+pub use joint::Joint;
 pub use pcr::Pcr;
 
 use crate::{
+    chance::Chance,
     choice::choice,
+    config::Refusal,
+    gradients::Gradients,
     losses::Denominator,
-    network::{HeadKind, Network},
+    memory::PolicyKind,
+    network::{HeadKind, Network, State, StateError},
+    retrieval::RetrievalKind,
+    sample::TaskId,
     views::{Anchors, Views},
 };
 
@@ -22,19 +39,89 @@ use crate::{
 pub struct StepBatch {
     /// The new samples.
     pub incoming: Anchors,
-    /// The replayed ones; none while the memory is empty.
-    pub retrieved: Option<Anchors>,
+    /// The replayed ones: as many draws as the method asked for, none while there is nothing to replay.
+    pub draws: Vec<Draw>,
+    /// The task that is being learned.
+    pub task: TaskId,
     /// Classes seen so far: `0..seen`.
     pub seen: usize,
 }
 
-/// A way of learning from new and replayed samples.
-pub trait Method: Send {
-    /// The head it needs.
-    fn head(&self) -> HeadKind;
+impl StepBatch {
+    /// The samples of the first draw.
+    pub fn retrieved(&self) -> Option<&Anchors> {
+        self.draws.first().map(|draw| &draw.anchors)
+    }
+}
 
+/// Samples that one retrieval chose.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    /// The samples.
+    pub anchors: Anchors,
+    /// `[n, K]`: the scores that were stored with them, where the method keeps scores.
+    pub logits: Option<Tensor<2>>,
+}
+
+/// Where a step goes: θ − lr·gradients.
+pub struct Descent {
+    /// The loss, for the log.
+    pub loss: f32,
+    /// The direction.
+    pub gradients: Gradients,
+}
+
+/// A way of learning from new and replayed samples. Only [`Method::loss`] must be said; the rest is for methods that bend the gradient,
+/// keep more than one network, or store more than images.
+pub trait Method: Send {
     /// The loss to descend, from training-mode passes through `network`; `None` where this step only moves the running statistics.
     fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>>;
+
+    /// Where to go: along the gradient of the loss, unless the method knows better.
+    fn descent(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Descent> {
+        let loss = self.loss(network, batch)?;
+        Some(Descent { gradients: Gradients::of(&loss, network), loss: loss.into_scalar() })
+    }
+
+    /// Called when the network has moved; `steps` have been taken, this one included.
+    fn after_step(&mut self, network: &Network, steps: u64, chance: &mut Chance) {
+        let _ = (network, steps, chance);
+    }
+
+    /// The network that predicts.
+    fn predictor<'a>(&'a self, network: &'a Network) -> &'a Network {
+        network
+    }
+
+    /// Whether it replays while `task` is learned.
+    fn replays_in(&self, task: TaskId) -> bool {
+        let _ = task;
+        true
+    }
+
+    /// How many independent draws it replays in a step.
+    fn draws(&self) -> usize {
+        1
+    }
+
+    /// The scores `[n, K]` of the step's incoming anchors, to be stored with them; asked once after each step.
+    fn logits_to_store(&mut self) -> Option<Tensor<2>> {
+        None
+    }
+
+    /// All that it remembers from step to step, by name.
+    fn state(&self) -> State {
+        State::default()
+    }
+
+    /// Remembers what [`Method::state`] said.
+    ///
+    /// # Errors
+    /// The state is that of another method or network.
+    fn load(&mut self, state: &State) -> Result<(), StateError> {
+        let _ = state;
+        Ok(())
+    }
 }
 
 /// The methods a user can choose.
@@ -42,44 +129,183 @@ pub trait Method: Send {
 pub enum MethodKind {
     /// No memory: what forgetting looks like.
     FineTune,
+    /// All tasks at once: what could be reached.
+    Joint,
     /// Experience replay: cross-entropy on new and replayed samples.
     Er,
+    /// Averaged gradient episodic memory: no step against the memory's gradient.
+    AGem,
+    /// Dark experience replay: replayed samples keep the scores they once had.
+    DerPp,
+    /// Experience replay with the memory and the retrieval of ASER, unless others are named.
+    Aser,
+    /// Experience replay with asymmetric cross-entropy: new samples do not push old classes away.
+    ErAce,
+    /// Complementary learning systems: two slowly averaged networks teach the working one.
+    ClsEr,
     /// Proxy-based contrastive replay.
     Pcr,
 }
-choice!(MethodKind, "method", FineTune = "fine-tune", Er = "er", Pcr = "pcr");
+choice!(
+    MethodKind,
+    "method",
+    FineTune = "fine-tune",
+    Joint = "joint",
+    Er = "er",
+    AGem = "a-gem",
+    DerPp = "der-pp",
+    Aser = "aser",
+    ErAce = "er-ace",
+    ClsEr = "cls-er",
+    Pcr = "pcr",
+);
 
 /// What the methods can be told.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MethodOptions {
     /// PCR: τ.
     pub temperature: f64,
     /// PCR: over which proxies its denominator runs.
     pub denominator: Denominator,
-    /// ER: how the losses of new and replayed samples are joined.
+    /// ER and ASER: how the losses of new and replayed samples are joined.
     pub reduction: Reduction,
+    /// DER++.
+    #[serde(flatten)]
+    pub der_pp: DerPpOptions,
+    /// ER-ACE.
+    #[serde(flatten)]
+    pub er_ace: ErAceOptions,
+    /// CLS-ER.
+    #[serde(flatten)]
+    pub cls_er: ClsErOptions,
+}
+
+impl MethodOptions {
+    /// Whether every number is in its range.
+    ///
+    /// # Errors
+    /// One is not; the error names it.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let Self { temperature, der_pp, cls_er, .. } = self;
+        if !(temperature.is_finite() && *temperature > 0.0) {
+            return Err(Refusal(format!("`temperature` must be a positive number, not {temperature}")));
+        }
+        let weights = [("der-alpha", der_pp.alpha), ("der-beta", der_pp.beta), ("consistency", cls_er.consistency)];
+        if let Some((name, value)) = weights.iter().find(|(_, value)| !(value.is_finite() && *value >= 0.0)) {
+            return Err(Refusal(format!("`{name}` must not be negative, and is {value}")));
+        }
+        let shares = [
+            ("stable-frequency", cls_er.stable_frequency),
+            ("stable-alpha", cls_er.stable_alpha),
+            ("plastic-frequency", cls_er.plastic_frequency),
+            ("plastic-alpha", cls_er.plastic_alpha),
+        ];
+        match shares.iter().find(|(_, value)| !(0.0..=1.0).contains(value)) {
+            Some((name, value)) => Err(Refusal(format!("`{name}` must be between 0 and 1, not {value}"))),
+            None => Ok(()),
+        }
+    }
 }
 
 impl MethodKind {
-    /// The method, ready to learn.
-    pub fn build(self, options: &MethodOptions) -> Box<dyn Method> {
+    /// The head it needs.
+    pub fn head(self, options: &MethodOptions) -> HeadKind {
+        match self {
+            Self::Pcr => HeadKind::Proxies { temperature: options.temperature },
+            Self::ErAce => options.er_ace.head.kind(),
+            _ => HeadKind::Linear,
+        }
+    }
+
+    /// The method, ready to train `network`.
+    pub fn build(self, options: &MethodOptions, network: &Network) -> Box<dyn Method> {
         match self {
             Self::FineTune => Box::new(FineTune),
-            Self::Er => Box::new(Er { reduction: options.reduction }),
-            Self::Pcr => Box::new(Pcr { temperature: options.temperature, denominator: options.denominator }),
+            Self::Joint => Box::new(Joint),
+            Self::Er | Self::Aser => Box::new(Er { reduction: options.reduction }),
+            Self::AGem => Box::new(AGem),
+            Self::DerPp => Box::new(DerPp::new(options.der_pp)),
+            Self::ErAce => Box::new(ErAce { task_free: options.er_ace.task_free }),
+            Self::ClsEr => Box::new(ClsEr::new(options.cls_er, network)),
+            Self::Pcr => Box::new(Pcr { denominator: options.denominator }),
         }
     }
 
     /// The views it trains on unless the user says otherwise.
     pub fn usual_views(self) -> Views {
-        match self {
-            Self::Pcr => Views::Both,
-            Self::FineTune | Self::Er => Views::Augmented,
-        }
+        if self == Self::Pcr { Views::Both } else { Views::Augmented }
+    }
+
+    /// The retrieval it uses unless the user names another.
+    pub fn usual_retrieval(self) -> RetrievalKind {
+        if self == Self::Aser { RetrievalKind::Aser } else { RetrievalKind::Balanced }
+    }
+
+    /// The memory policy it uses unless the user names another.
+    pub fn usual_policy(self) -> PolicyKind {
+        if self == Self::Aser { PolicyKind::Aser } else { PolicyKind::Reservoir }
     }
 
     /// Whether it has a memory to replay from.
     pub fn replays(self) -> bool {
-        self != Self::FineTune
+        !matches!(self, Self::FineTune | Self::Joint)
+    }
+
+    /// What it costs beyond a pass over the new and the replayed samples, in a few words; nothing to speak of for some.
+    pub fn cost(self) -> &'static str {
+        match self {
+            Self::Joint => "keeps all data",
+            Self::AGem => "two gradients a step",
+            Self::DerPp => "two draws a step, and the scores of all classes for each stored sample",
+            Self::ClsEr => "three networks; replayed samples pass four times",
+            Self::Pcr => "two views of every sample",
+            Self::FineTune | Self::Er | Self::Aser | Self::ErAce => "",
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use crate::{
+        chance::Decides,
+        learner::training_device,
+        network::{Architecture, BackboneKind, Kernels},
+        sample::{Class, ImageShape},
+    };
+    use burn::tensor::{Device, TensorData};
+
+    const INPUT: ImageShape = ImageShape { height: 8, width: 8, channels: 1 };
+
+    /// A small network of `classes` classes.
+    pub fn network(classes: usize) -> Network {
+        let (backbone, head, kernels) = (BackboneKind::Tiny, HeadKind::Linear, Kernels::Composed);
+        let architecture = Architecture { backbone, width: 4, head, classes, input: INPUT, kernels, threads: 1 };
+        Network::new(&architecture, 0, &training_device(&Device::flex()))
+    }
+
+    /// Noise with these labels.
+    pub fn anchors(labels: &[u16], seed: u64, network: &Network) -> Anchors {
+        let mut chance = Chance::new(seed, Decides::Split, &[]);
+        let values: Vec<f32> = (0..labels.len() * INPUT.bytes()).map(|_| chance.unit() as f32).collect();
+        let images = Tensor::from_data(TensorData::new(values, [labels.len(), 8, 8, 1]), &network.device());
+        Anchors { images, labels: labels.iter().copied().map(Class).collect() }
+    }
+
+    /// Rows of scores, differentiable.
+    pub fn rows<const K: usize>(rows: &[[f32; K]]) -> Tensor<2> {
+        let device = training_device(&Device::flex());
+        Tensor::<2>::from_data(TensorData::new(rows.concat(), [rows.len(), K]), &device).require_grad()
+    }
+
+    /// The values of a tensor.
+    pub fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+        tensor.into_data().try_to_vec().unwrap()
+    }
+
+    /// Equal to within `1e-6`.
+    pub fn close(found: &[f32], expected: &[f32]) {
+        assert_eq!(found.len(), expected.len());
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}, expected {expected:?}");
     }
 }

@@ -3,12 +3,13 @@
 use burn::{module::Module, tensor::Tensor};
 
 use crate::{
-    clock::{Clock, Phases},
+    appraiser::{Appraiser, NetworkAppraiser},
+    clock::Clock,
     gradients::Gradients,
     losses::cross_entropy_seen,
     memory::Memory,
     network::{Network, Norm},
-    sample::{Class, ImageShape, Slot, to_tensor},
+    sample::{Class, ImageShape, Sample, Slot, to_tensor},
     views::Anchors,
 };
 
@@ -17,6 +18,15 @@ pub trait Probe {
     /// For each slot, how much the coming update would change its loss: ce(x; θ − lr·g) − ce(x; θ), over the seen classes. The slots are
     /// one draw and go through the network as one batch.
     fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32>;
+
+    /// The features of the raw image in each slot, in eval mode.
+    fn features(&mut self, slots: &[Slot]) -> Vec<Vec<f32>>;
+
+    /// The features of each incoming sample's raw image, in eval mode.
+    fn incoming_features(&mut self) -> Vec<Vec<f32>>;
+
+    /// The incoming samples.
+    fn incoming(&self) -> &[Sample];
 }
 
 /// The network before and after the virtual step, without gradients.
@@ -57,22 +67,47 @@ pub struct Scoring {
     pub shape: ImageShape,
 }
 
+/// What is coming in: the samples, and the views of them that the method trains on.
+#[derive(Clone, Copy)]
+pub struct Incoming<'a> {
+    /// As they are.
+    pub samples: &'a [Sample],
+    /// As the network will see them.
+    pub anchors: &'a Anchors,
+    /// Classes seen so far: `0..seen`.
+    pub seen: usize,
+}
+
 /// The probe of a real step. It holds the network by shared reference: asking cannot change it.
 pub struct StepProbe<'a> {
     network: &'a Network,
     memory: &'a Memory,
-    incoming: &'a Anchors,
-    seen: usize,
+    incoming: Incoming<'a>,
     scoring: Scoring,
     looked_ahead: Option<LookAhead>,
-    /// Seconds spent on the virtual step and on scoring.
-    pub(crate) seconds: Phases,
+    /// Seconds spent on the virtual step.
+    pub(crate) virtual_step: f64,
 }
 
 impl<'a> StepProbe<'a> {
-    /// Answers for `memory`, before a step of `network` on `incoming` (in the views that the method trains on).
-    pub fn new(network: &'a Network, memory: &'a Memory, incoming: &'a Anchors, seen: usize, scoring: Scoring) -> Self {
-        Self { network, memory, incoming, seen, scoring, looked_ahead: None, seconds: Phases::default() }
+    /// Answers for `memory`, before a step of `network`.
+    pub fn new(network: &'a Network, memory: &'a Memory, incoming: Incoming<'a>, scoring: Scoring) -> Self {
+        Self { network, memory, incoming, scoring, looked_ahead: None, virtual_step: 0.0 }
+    }
+
+    fn look_ahead(&mut self) -> &LookAhead {
+        let Incoming { anchors, seen, .. } = self.incoming;
+        let (network, seconds, lr) = (self.network, &mut self.virtual_step, self.scoring.lr);
+        self.looked_ahead.get_or_insert_with(|| {
+            let clock = Clock::start();
+            let looked_ahead = LookAhead::new(network, anchors, seen, lr);
+            *seconds += clock.since_start();
+            looked_ahead
+        })
+    }
+
+    fn appraiser(&self) -> NetworkAppraiser<'a> {
+        NetworkAppraiser { network: self.network, seen: self.incoming.seen, shape: self.scoring.shape }
     }
 }
 
@@ -81,18 +116,24 @@ impl Probe for StepProbe<'_> {
         if slots.is_empty() {
             return Vec::new();
         }
-        let mut clock = Clock::start();
-        let look_ahead = self
-            .looked_ahead
-            .get_or_insert_with(|| LookAhead::new(self.network, self.incoming, self.seen, self.scoring.lr));
-        self.seconds.virtual_step += clock.lap();
         let samples = self.memory.at(slots);
         let labels: Vec<Class> = samples.iter().map(|sample| sample.label).collect();
         let device = self.network.device().without_autodiff();
         let images = to_tensor(samples.iter().map(|sample| &*sample.image), self.scoring.shape, &device);
-        let change = look_ahead.loss_change(&images, &labels, self.scoring.norm);
-        self.seconds.scoring += clock.lap();
-        change
+        let norm = self.scoring.norm;
+        self.look_ahead().loss_change(&images, &labels, norm)
+    }
+
+    fn features(&mut self, slots: &[Slot]) -> Vec<Vec<f32>> {
+        self.appraiser().features(&self.memory.at(slots))
+    }
+
+    fn incoming_features(&mut self) -> Vec<Vec<f32>> {
+        self.appraiser().features(self.incoming.samples)
+    }
+
+    fn incoming(&self) -> &[Sample] {
+        self.incoming.samples
     }
 }
 

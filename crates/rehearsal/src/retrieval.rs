@@ -1,16 +1,20 @@
 //! Retrieval: which stored samples are replayed beside the incoming batch.
 
+mod aser;
 mod loss_change;
+mod memory_match;
 mod random;
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
+pub use aser::Aser;
 pub use loss_change::LossChange;
+pub use memory_match::MemoryMatch;
 pub use random::Random;
 
-use crate::{chance::Chance, choice::choice, memory::Memory, probe::Probe, sample::Slot};
+use crate::{chance::Chance, choice::choice, memory::Memory, probe::Probe, sample::Slot, shapley::ShapleyOptions};
 
 /// Decides who is replayed.
 pub trait Retrieval: Send {
@@ -29,26 +33,69 @@ pub enum RetrievalKind {
     Imir,
     /// Some of both ends, half and half unless a ratio says otherwise.
     Balanced,
+    /// Adversarial Shapley value: those near the new samples that also help to classify the old.
+    Aser,
+    /// Random samples, each with a partner of its class.
+    MemoryMatch,
 }
-choice!(RetrievalKind, "retrieval", Random = "random", Mir = "mir", Imir = "imir", Balanced = "balanced");
+choice!(
+    RetrievalKind,
+    "retrieval",
+    Random = "random",
+    Mir = "mir",
+    Imir = "imir",
+    Balanced = "balanced",
+    Aser = "aser",
+    MemoryMatch = "memory-match",
+);
+
+/// What the retrievals can be told.
+#[derive(Clone, Copy, Debug)]
+pub struct RetrievalOptions {
+    /// How many samples.
+    pub count: usize,
+    /// Loss change: how many of them from each end; all from the high end if not said.
+    pub ratio: Option<Ratio>,
+    /// Loss change: how many slots each draw looks at.
+    pub candidates: usize,
+    /// ASER.
+    pub shapley: ShapleyOptions,
+    /// Memory matching: nothing is retrieved until more than so many samples were presented.
+    pub match_warm_up: u64,
+}
 
 impl RetrievalKind {
-    /// The retrieval of `ratio.total()` samples, out of `candidates` per draw where it scores any.
-    pub fn build(self, ratio: Ratio, candidates: usize) -> Box<dyn Retrieval> {
+    /// The retrieval, ready to choose.
+    pub fn build(self, options: &RetrievalOptions) -> Box<dyn Retrieval> {
+        let &RetrievalOptions { count, ratio, candidates, shapley, match_warm_up } = options;
         match self {
-            Self::Random => Box::new(Random { count: ratio.total() }),
+            Self::Random => Box::new(Random { count }),
             Self::Mir | Self::Imir | Self::Balanced => {
-                Box::new(LossChange { high: ratio.high, low: ratio.low, candidates })
+                let Ratio { high, low } = ratio.unwrap_or(Ratio { high: count, low: 0 });
+                Box::new(LossChange { high, low, candidates })
             }
+            Self::Aser => Box::new(Aser { count, shapley }),
+            Self::MemoryMatch => Box::new(MemoryMatch { pairs: count / 2, warm_up: match_warm_up }),
         }
     }
 
-    /// The split that the name stands for.
-    pub fn usual_ratio(self, retrieved: usize) -> Ratio {
+    /// The split between both ends of loss change that the name stands for, where it stands for one.
+    pub fn usual_ratio(self, retrieved: usize) -> Option<Ratio> {
         match self {
-            Self::Random | Self::Mir => Ratio { high: retrieved, low: 0 },
-            Self::Imir => Ratio { high: 0, low: retrieved },
-            Self::Balanced => Ratio { high: retrieved.div_ceil(2), low: retrieved / 2 },
+            Self::Mir => Some(Ratio { high: retrieved, low: 0 }),
+            Self::Imir => Some(Ratio { high: 0, low: retrieved }),
+            Self::Balanced => Some(Ratio { high: retrieved.div_ceil(2), low: retrieved / 2 }),
+            Self::Random | Self::Aser | Self::MemoryMatch => None,
+        }
+    }
+
+    /// What it costs beyond drawing, in a few words; nothing to speak of for some.
+    pub fn cost(self) -> &'static str {
+        match self {
+            Self::Random | Self::MemoryMatch => "",
+            Self::Mir | Self::Imir => "a virtual step, and one draw of candidates passed twice",
+            Self::Balanced => "a virtual step, and two draws of candidates passed twice",
+            Self::Aser => "features of four stored samples per class, and Shapley values",
         }
     }
 }
@@ -96,5 +143,91 @@ impl fmt::Display for Ratio {
 impl From<Ratio> for String {
     fn from(ratio: Ratio) -> Self {
         ratio.to_string()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use crate::sample::Sample;
+
+    /// Answers from nothing: for retrievals that ask nothing.
+    pub struct Silent;
+
+    impl Probe for Silent {
+        fn loss_change(&mut self, _: &[Slot]) -> Vec<f32> {
+            panic!("nothing should be asked")
+        }
+        fn features(&mut self, _: &[Slot]) -> Vec<Vec<f32>> {
+            panic!("nothing should be asked")
+        }
+        fn incoming_features(&mut self) -> Vec<Vec<f32>> {
+            panic!("nothing should be asked")
+        }
+        fn incoming(&self) -> &[Sample] {
+            &[]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        chance::Decides,
+        choice::Choice,
+        memory::{Memorized, testing::sample},
+        sample::Sample,
+        shapley::ShapleyScore,
+    };
+
+    /// Answers with numbers that depend on nothing but the slot.
+    struct Arbitrary(Vec<Sample>);
+
+    impl Probe for Arbitrary {
+        fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
+            slots.iter().map(|slot| ((slot.0 * 37) % 11) as f32 - 5.0).collect()
+        }
+        fn features(&mut self, slots: &[Slot]) -> Vec<Vec<f32>> {
+            slots.iter().map(|slot| vec![((slot.0 * 53) % 17) as f32, (slot.0 % 3) as f32]).collect()
+        }
+        fn incoming_features(&mut self) -> Vec<Vec<f32>> {
+            self.0.iter().map(|sample| vec![f32::from(sample.image[0]), 1.0]).collect()
+        }
+        fn incoming(&self) -> &[Sample] {
+            &self.0
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn retrieved_slots_exist_and_are_no_more_than_asked(
+            labels in prop::collection::vec(0u16..5, 0..60),
+            spare in 0usize..30,
+            presented in 0usize..90,
+            half in 1usize..8,
+            seed in any::<u64>(),
+        ) {
+            let mut memory = Memory::new(labels.len() + spare);
+            for (slot, &label) in labels.iter().enumerate() {
+                memory.place(Memorized::from(sample(label, slot as u8)), Some(Slot(slot)));
+            }
+            (0..presented).for_each(|_| memory.place(sample(0, 0).into(), None));
+            let count = 2 * half;
+            for &kind in RetrievalKind::ALL {
+                let shapley = ShapleyOptions { score: ShapleyScore::Asvm, neighbours: 3, per_class: 2 };
+                let ratio = kind.usual_ratio(count);
+                let options = RetrievalOptions { count, ratio, candidates: 20, shapley, match_warm_up: 40 };
+                let mut probe = Arbitrary(vec![sample(1, 3), sample(4, 9)]);
+                let mut chance = Chance::new(seed, Decides::Retrieval, &[]);
+                let slots = kind.build(&options).retrieve(&memory, &mut probe, &mut chance);
+                prop_assert!(slots.len() <= count, "{kind}: {} of {count}", slots.len());
+                prop_assert!(slots.iter().all(|slot| slot.0 < memory.len()), "{kind}: {slots:?}");
+                let warm = kind != RetrievalKind::MemoryMatch || memory.presented() > 40;
+                prop_assert_eq!(slots.is_empty(), memory.is_empty() || !warm, "{}", kind);
+            }
+        }
     }
 }

@@ -31,19 +31,25 @@ pub struct Anchors {
     pub labels: Vec<Class>,
 }
 
+/// What decides the random part of views.
+#[derive(Clone, Copy, Debug)]
+pub struct Occasion {
+    /// The experiment's seed.
+    pub seed: u64,
+    /// New or replayed samples.
+    pub what: Decides,
+    /// The step.
+    pub step: u64,
+    /// How many samples of the step came before these.
+    pub before: usize,
+}
+
 impl Views {
-    /// The views of `samples` at a step; what is random about them is decided by `what`, under `seed`.
-    pub fn of(
-        self,
-        samples: &[Sample],
-        shape: ImageShape,
-        what: Decides,
-        seed: u64,
-        step: u64,
-        device: &Device,
-    ) -> Anchors {
+    /// The views of `samples` on an occasion.
+    pub fn of(self, samples: &[Sample], shape: ImageShape, occasion: Occasion, device: &Device) -> Anchors {
+        let Occasion { seed, what, step, before } = occasion;
         let view = |(index, sample): (usize, &Sample)| {
-            augment(&sample.image, shape, &mut Chance::new(seed, what, &[step, index as u64]))
+            augment(&sample.image, shape, &mut Chance::new(seed, what, &[step, (before + index) as u64]))
         };
         let raw = samples.iter().map(|sample| sample.image.clone());
         let images: Vec<Image> = match self {

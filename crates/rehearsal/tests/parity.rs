@@ -10,14 +10,15 @@ use burn::{
 };
 use goldens::{Golden, assert_close, assert_state_close};
 use rehearsal::{
+    chance::{Chance, Decides},
     gradients::Gradients,
     learner::training_device,
     losses::{Denominator, cross_entropy, proxy_contrastive},
-    methods::{Er, Method, Pcr, Reduction, StepBatch},
+    methods::{AGem, ClsEr, ClsErOptions, DerPp, DerPpOptions, Draw, Er, ErAce, Method, Pcr, Reduction, StepBatch},
     network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
     probe::{LookAhead, Probe},
     retrieval::LossChange,
-    sample::{Class, ImageShape, Slot},
+    sample::{Class, ImageShape, Sample, Slot, TaskId},
     views::Anchors,
 };
 
@@ -116,6 +117,18 @@ impl Probe for GoldenProbe {
         self.scores.push(scores.clone());
         scores
     }
+
+    fn features(&mut self, _: &[Slot]) -> Vec<Vec<f32>> {
+        panic!("loss change needs no features")
+    }
+
+    fn incoming_features(&mut self) -> Vec<Vec<f32>> {
+        panic!("loss change needs no features")
+    }
+
+    fn incoming(&self) -> &[Sample] {
+        &[]
+    }
 }
 
 fn select(images: &Tensor<4>, slots: &[Slot]) -> Tensor<4> {
@@ -136,7 +149,7 @@ fn parity_pcr_balanced_four_steps() {
 fn pcr_balanced_four_steps(kernels: Kernels) {
     let golden = Golden::open("pcr_balanced");
     let plain = Device::flex();
-    let mut method = Pcr { temperature: TEMPERATURE, denominator: Denominator::Multiset };
+    let mut method = Pcr { denominator: Denominator::Multiset };
     let retrieval = LossChange { high: 2, low: 2, candidates: 6 };
     for step in 0..4 {
         let named = |name: &str| format!("step{step}.{name}");
@@ -168,27 +181,125 @@ fn pcr_balanced_four_steps(kernels: Kernels) {
             golden.images(&named("memory_aug"), &device),
             at(&golden.labels("memory.y"), &slots),
         );
-        let loss = method.loss(&mut network, &StepBatch { incoming, retrieved: Some(retrieved), seen: 6 }).unwrap();
+        let draws = vec![Draw { anchors: retrieved, logits: None }];
+        let batch = StepBatch { incoming, draws, task: TaskId(1), seen: 6 };
+        let loss = method.loss(&mut network, &batch).unwrap();
         assert_close("loss", &values(&loss), golden.values(&named("loss")), 1e-4);
         let network = network.clone().descend(&Gradients::of(&loss, &network), 0.1);
         assert_state_close(&network.state(), &golden.state(&named("after.")), 1e-3);
     }
 }
 
-#[test]
-fn parity_er_one_step() {
-    EVERY_WAY.into_iter().for_each(er_one_step);
+/// What the golden files of one step hold.
+struct OneStep {
+    golden: Golden,
+    network: Network,
 }
 
-fn er_one_step(kernels: Kernels) {
-    let golden = Golden::open("er");
-    let mut network = network(&golden, "before.", [4, 6, 16], HeadKind::Linear, kernels);
-    let device = network.device();
-    let anchors =
-        |images: &str, labels: &str| Anchors { images: golden.images(images, &device), labels: golden.labels(labels) };
-    let batch = StepBatch { incoming: anchors("x", "y"), retrieved: Some(anchors("memory.x", "memory.y")), seen: 6 };
-    let loss = Er { reduction: Reduction::Mean }.loss(&mut network, &batch).unwrap();
-    assert_close("loss", &values(&loss), &[golden.scalar("loss")], 1e-4);
-    let network = network.clone().descend(&Gradients::of(&loss, &network), 0.1);
-    assert_state_close(&network.state(), &golden.state("after."), 1e-3);
+impl OneStep {
+    fn open(name: &str, kernels: Kernels) -> Self {
+        let golden = Golden::open(name);
+        let network = network(&golden, "before.", [4, 6, 16], HeadKind::Linear, kernels);
+        Self { golden, network }
+    }
+
+    fn anchors(&self, prefix: &str) -> Anchors {
+        let images = self.golden.images(&format!("{prefix}x"), &self.network.device());
+        Anchors { images, labels: self.golden.labels(&format!("{prefix}y")) }
+    }
+
+    /// A batch of the second task with these draws.
+    fn batch(&self, draws: Vec<Draw>, seen: usize) -> StepBatch {
+        StepBatch { incoming: self.anchors(""), draws, task: TaskId(1), seen }
+    }
+
+    fn replayed(&self) -> Vec<Draw> {
+        vec![Draw { anchors: self.anchors("memory."), logits: None }]
+    }
+
+    /// Descends once; loss and parameters must be the golden ones.
+    fn step(&mut self, method: &mut dyn Method, batch: &StepBatch) {
+        let descent = method.descent(&mut self.network, batch).unwrap();
+        assert_close("loss", &[descent.loss], &[self.golden.scalar("loss")], 1e-4);
+        self.network = self.network.clone().descend(&descent.gradients, 0.1);
+        assert_state_close(&self.network.state(), &self.golden.state("after."), 1e-3);
+    }
+}
+
+#[test]
+fn parity_er_one_step() {
+    for kernels in EVERY_WAY {
+        let mut one = OneStep::open("er", kernels);
+        let batch = one.batch(one.replayed(), 6);
+        one.step(&mut Er { reduction: Reduction::Mean }, &batch);
+    }
+}
+
+#[test]
+fn parity_er_ace_one_step() {
+    for kernels in EVERY_WAY {
+        let mut one = OneStep::open("er_ace", kernels);
+        let batch = one.batch(one.replayed(), 4);
+        one.step(&mut ErAce { task_free: false }, &batch);
+    }
+}
+
+#[test]
+fn parity_der_pp_one_step() {
+    for kernels in EVERY_WAY {
+        let mut one = OneStep::open("der_pp", kernels);
+        let stored = one.golden.rows("memory.logits", &one.network.device());
+        let first = Draw { anchors: one.anchors("memory."), logits: Some(stored) };
+        let second = Draw { anchors: one.anchors("memory2."), logits: None };
+        let batch = one.batch(vec![first, second], 6);
+        let mut method = DerPp::new(DerPpOptions { alpha: 0.5, beta: 0.5 });
+        one.step(&mut method, &batch);
+        let kept = method.logits_to_store().unwrap();
+        assert_close("incoming_logits", &values(&kept), one.golden.values("incoming_logits"), 1e-4);
+        assert!(method.logits_to_store().is_none(), "once a step");
+    }
+}
+
+#[test]
+fn parity_a_gem_one_step() {
+    for kernels in EVERY_WAY {
+        let mut one = OneStep::open("a_gem", kernels);
+        let batch = one.batch(one.replayed(), 6);
+        let mut before = one.network.clone();
+        one.step(&mut AGem, &batch);
+        // The same passes by hand, for the values in between.
+        let mut gradient = |anchors: &Anchors| {
+            let loss = cross_entropy(before.train_logits(anchors.images.clone()), &anchors.labels).mean();
+            (Gradients::of(&loss, &before), values(&loss))
+        };
+        let (incoming, _) = gradient(&batch.incoming);
+        let (reference, loss) = gradient(batch.retrieved().unwrap());
+        assert_close("reference_loss", &loss, one.golden.values("reference_loss"), 1e-4);
+        assert_close("dot", &[incoming.dot(&reference) as f32], one.golden.values("dot"), 1e-3);
+        assert!(incoming.dot(&reference) < 0.0);
+    }
+}
+
+#[test]
+fn parity_cls_er_one_step() {
+    let options = ClsErOptions {
+        consistency: 0.1,
+        stable_frequency: 1.0,
+        stable_alpha: 0.999,
+        plastic_frequency: 1.0,
+        plastic_alpha: 0.999,
+    };
+    for kernels in EVERY_WAY {
+        let mut one = OneStep::open("cls_er", kernels);
+        let mut method = ClsEr::new(options, &one.network);
+        let mut both = one.golden.state("stable.before.").prefixed("stable.");
+        both.0.extend(one.golden.state("plastic.before.").prefixed("plastic.").0);
+        method.load(&both).unwrap();
+        let batch = one.batch(one.replayed(), 6);
+        one.step(&mut method, &batch);
+        method.after_step(&one.network, 1, &mut Chance::new(0, Decides::Averaging, &[0]));
+        for name in ["stable.", "plastic."] {
+            assert_state_close(&method.state().under(name), &one.golden.state(&format!("{name}after.")), 1e-3);
+        }
+    }
 }

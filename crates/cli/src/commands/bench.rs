@@ -6,14 +6,13 @@ use anyhow::{Context, Result};
 use rehearsal::{
     Device, Tensor, TensorData,
     chance::{Chance, Decides},
-    gradients::Gradients,
     learner::{on_threads, training_device},
     losses::Denominator,
-    methods::{Method, Pcr, StepBatch},
-    network::{Architecture, BackboneKind, Kernels, Network, Norm},
+    methods::{Draw, Method, Pcr, StepBatch},
+    network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
     probe::{LookAhead, Probe},
     retrieval::LossChange,
-    sample::{Class, ImageShape, Slot},
+    sample::{Class, ImageShape, Sample, Slot, TaskId},
     views::Anchors,
 };
 use serde_json::json;
@@ -59,12 +58,12 @@ struct Workload {
 
 impl Workload {
     fn new(width: usize, size: usize, threads: usize) -> Self {
-        let method = Pcr { temperature: 0.09, denominator: Denominator::Multiset };
+        let method = Pcr { denominator: Denominator::Multiset };
         let input = ImageShape { height: size, width: size, channels: 3 };
         let architecture = Architecture {
             backbone: BackboneKind::ResNet18,
             width,
-            head: method.head(),
+            head: HeadKind::Proxies { temperature: 0.09 },
             classes: CLASSES,
             input,
             kernels: Kernels::Winograd,
@@ -78,7 +77,9 @@ impl Workload {
             let images = Tensor::from_data(TensorData::new(values, [count, size, size, 3]), device);
             Anchors { images, labels: (0..count).map(|_| Class(chance.below(CLASSES as u64) as u16)).collect() }
         };
-        let batch = StepBatch { incoming: anchors(20, &device), retrieved: Some(anchors(20, &device)), seen: CLASSES };
+        let incoming = anchors(20, &device);
+        let draw = Draw { anchors: anchors(20, &device), logits: None };
+        let batch = StepBatch { incoming, draws: vec![draw], task: TaskId(0), seen: CLASSES };
         let draws = [anchors(50, &plain), anchors(50, &plain)];
         Self { network: Network::new(&architecture, 0, &device), method, batch, draws }
     }
@@ -94,9 +95,8 @@ impl Workload {
     }
 
     fn train(&mut self) {
-        if let Some(loss) = self.method.loss(&mut self.network, &self.batch) {
-            let gradients = Gradients::of(&loss, &self.network);
-            self.network = self.network.clone().descend(&gradients, LR);
+        if let Some(descent) = self.method.descent(&mut self.network, &self.batch) {
+            self.network = self.network.clone().descend(&descent.gradients, LR);
         }
     }
 }
@@ -112,6 +112,18 @@ impl Probe for Ready<'_> {
         let draw = self.draws.next().expect("a pick asks once for each side");
         assert_eq!(draw.labels.len(), slots.len());
         self.ahead.loss_change(&draw.images, &draw.labels, Norm::Batch)
+    }
+
+    fn features(&mut self, _: &[Slot]) -> Vec<Vec<f32>> {
+        unreachable!("loss change needs no features")
+    }
+
+    fn incoming_features(&mut self) -> Vec<Vec<f32>> {
+        unreachable!("loss change needs no features")
+    }
+
+    fn incoming(&self) -> &[Sample] {
+        &[]
     }
 }
 

@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Config, DeviceKind, Offer, Refusal, ScoreNorm, refuse};
+use super::{Config, DeviceKind, Offer, Refusal, ScoreNorm, combination, refuse};
 use crate::{
     choice::Choice,
     datasets::Dataset,
     losses::Denominator,
-    memory::PolicyKind,
-    methods::{MethodKind, Reduction},
+    memory::{GssOptions, PolicyKind},
+    methods::{AceHead, ClsErOptions, DerPpOptions, ErAceOptions, MethodKind, MethodOptions, Reduction},
     network::{BackboneKind, Kernels},
     retrieval::{Ratio, RetrievalKind},
+    shapley::{ShapleyOptions, ShapleyScore},
     stream::ClassOrder,
 };
 
@@ -47,6 +48,21 @@ pub struct Said {
     pub temperature: Option<f64>,
     pub denominator: Option<String>,
     pub reduction: Option<String>,
+    pub der_alpha: Option<f64>,
+    pub der_beta: Option<f64>,
+    pub task_free: Option<bool>,
+    pub head: Option<String>,
+    pub consistency: Option<f64>,
+    pub stable_frequency: Option<f64>,
+    pub stable_alpha: Option<f64>,
+    pub plastic_frequency: Option<f64>,
+    pub plastic_alpha: Option<f64>,
+    pub gss_groups: Option<usize>,
+    pub gss_group_size: Option<usize>,
+    pub shapley_score: Option<String>,
+    pub shapley_neighbours: Option<usize>,
+    pub shapley_per_class: Option<usize>,
+    pub match_warm_up: Option<u64>,
     pub views: Option<String>,
     pub score_norm: Option<String>,
     pub offer: Option<String>,
@@ -78,7 +94,7 @@ impl Said {
         }
         if let Some(Ok(method)) = other.method.as_deref().map(MethodKind::from_name) {
             if !method.replays() {
-                (base.retrieval, base.ratio) = (None, None);
+                (base.retrieval, base.ratio, base.memory_policy) = (None, None, None);
             }
             base.memory = base.memory.filter(|&memory| memory > 0);
         }
@@ -91,6 +107,8 @@ impl Said {
         join! {
             dataset, data, method, retrieval, ratio, tasks, classes, class_order, train_per_class, test_per_class, epochs, memory, batch,
             retrieved, candidates, lr, width, seed, threads, device, backbone, kernels, memory_policy, temperature, denominator, reduction,
+            der_alpha, der_beta, task_free, head, consistency, stable_frequency, stable_alpha, plastic_frequency, plastic_alpha,
+            gss_groups, gss_group_size, shapley_score, shapley_neighbours, shapley_per_class, match_warm_up,
             views, score_norm, offer, checkpoint_minutes, version, data_sha256,
         }
     }
@@ -127,10 +145,15 @@ impl Said {
             device: choose(self.device.as_deref(), DeviceKind::Cpu)?,
             backbone: choose(self.backbone.as_deref(), BackboneKind::ResNet18)?,
             kernels: choose(self.kernels.as_deref(), Kernels::Winograd)?,
-            memory_policy: choose(self.memory_policy.as_deref(), PolicyKind::Reservoir)?,
-            temperature: self.temperature.unwrap_or(0.09),
-            denominator: choose(self.denominator.as_deref(), Denominator::Multiset)?,
-            reduction: choose(self.reduction.as_deref(), Reduction::Mean)?,
+            memory_policy: self.memory_policy(method)?,
+            method_options: self.method_options()?,
+            gss: GssOptions { groups: self.gss_groups.unwrap_or(10), group_size: self.gss_group_size.unwrap_or(10) },
+            shapley: ShapleyOptions {
+                score: choose(self.shapley_score.as_deref(), ShapleyScore::Asvm)?,
+                neighbours: self.shapley_neighbours.unwrap_or(3),
+                per_class: self.shapley_per_class.unwrap_or(2),
+            },
+            match_warm_up: self.match_warm_up.unwrap_or(40),
             views: choose(self.views.as_deref(), method.usual_views())?,
             score_norm: choose(self.score_norm.as_deref(), ScoreNorm::Batch)?,
             offer: choose(self.offer.as_deref(), Offer::EveryEpoch)?,
@@ -140,24 +163,46 @@ impl Said {
         Ok(config)
     }
 
+    fn method_options(&self) -> Result<MethodOptions, Refusal> {
+        Ok(MethodOptions {
+            temperature: self.temperature.unwrap_or(0.09),
+            denominator: choose(self.denominator.as_deref(), Denominator::Multiset)?,
+            reduction: choose(self.reduction.as_deref(), Reduction::Mean)?,
+            der_pp: DerPpOptions { alpha: self.der_alpha.unwrap_or(0.5), beta: self.der_beta.unwrap_or(0.5) },
+            er_ace: ErAceOptions {
+                task_free: self.task_free.unwrap_or(false),
+                head: choose(self.head.as_deref(), AceHead::Linear)?,
+            },
+            cls_er: ClsErOptions {
+                consistency: self.consistency.unwrap_or(0.1),
+                stable_frequency: self.stable_frequency.unwrap_or(0.7),
+                stable_alpha: self.stable_alpha.unwrap_or(0.999),
+                plastic_frequency: self.plastic_frequency.unwrap_or(0.9),
+                plastic_alpha: self.plastic_alpha.unwrap_or(0.999),
+            },
+        })
+    }
+
     fn retrieval(&self, method: MethodKind) -> Result<Option<RetrievalKind>, Refusal> {
-        if method.replays() {
-            return choose(self.retrieval.as_deref(), RetrievalKind::Balanced).map(Some);
-        }
-        match &self.retrieval {
-            None => Ok(None),
-            Some(name) => refuse(format!("{method} replays nothing: `--retrieval {name}` cannot be used with it")),
-        }
+        let named: Option<RetrievalKind> = self.retrieval.as_deref().map(named).transpose()?;
+        combination(method, None, named)?;
+        Ok(method.replays().then(|| named.unwrap_or(method.usual_retrieval())))
+    }
+
+    fn memory_policy(&self, method: MethodKind) -> Result<Option<PolicyKind>, Refusal> {
+        let named: Option<PolicyKind> = self.memory_policy.as_deref().map(named).transpose()?;
+        combination(method, named, None)?;
+        Ok(method.replays().then(|| named.unwrap_or(method.usual_policy())))
     }
 
     fn ratio(&self, retrieval: Option<RetrievalKind>, retrieved: usize) -> Result<Option<Ratio>, Refusal> {
         let Some(text) = &self.ratio else {
-            return Ok(retrieval.map(|retrieval| retrieval.usual_ratio(retrieved)));
+            return Ok(retrieval.and_then(|retrieval| retrieval.usual_ratio(retrieved)));
         };
         let ratio: Ratio = text.parse().map_err(Refusal)?;
         match retrieval {
             None => refuse("a method without memory retrieves nothing: `--ratio` cannot be used with it".into()),
-            Some(kind) if kind != RetrievalKind::Balanced && ratio != kind.usual_ratio(retrieved) => {
+            Some(kind) if kind != RetrievalKind::Balanced && Some(ratio) != kind.usual_ratio(retrieved) => {
                 refuse(format!("retrieval {kind} has no ratio: use `--retrieval balanced --ratio {ratio}`"))
             }
             Some(_) if ratio.total() != retrieved => refuse(format!(
@@ -170,7 +215,11 @@ impl Said {
 }
 
 fn choose<C: Choice>(name: Option<&str>, default: C) -> Result<C, Refusal> {
-    name.map_or(Ok(default), |name| C::from_name(name).map_err(|error| Refusal(error.to_string())))
+    name.map_or(Ok(default), named)
+}
+
+fn named<C: Choice>(name: &str) -> Result<C, Refusal> {
+    C::from_name(name).map_err(|error| Refusal(error.to_string()))
 }
 
 /// The path from the root, so that a run can be repeated and resumed from anywhere.

@@ -1,19 +1,16 @@
 //! Textbook reservoir sampling: every presentation so far is in memory with the same probability.
 
-use super::{Memory, Policy};
-use crate::{
-    chance::Chance,
-    sample::{Sample, Slot},
-};
+use super::{Memorized, Memory, Policy};
+use crate::{appraiser::Appraiser, chance::Chance, sample::Slot};
 
 /// See the module.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reservoir;
 
 impl Policy for Reservoir {
-    fn offer(&mut self, memory: &mut Memory, samples: &[Sample], chance: &mut Chance) {
+    fn offer(&mut self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn Appraiser, chance: &mut Chance) {
         for sample in samples {
-            let slot = slot_for(memory.presented, memory.capacity, |bound| chance.below(bound));
+            let slot = slot_for(memory.presented(), memory.capacity, |bound| chance.below(bound));
             memory.place(sample, slot);
         }
     }
@@ -31,15 +28,16 @@ mod tests {
     use super::*;
     use crate::{
         chance::Decides,
-        sample::{Class, TaskId},
+        memory::testing::{Silent, sample},
     };
 
-    fn sample(id: u16) -> Sample {
-        Sample { image: [].into(), label: Class(id), task: TaskId(0) }
+    fn offer(memory: &mut Memory, labels: impl Iterator<Item = u16>, position: u64) {
+        let samples = labels.map(|label| sample(label, 0).into()).collect();
+        Reservoir.offer(memory, samples, &mut Silent, &mut Chance::new(0, Decides::Reservoir, &[position]));
     }
 
     fn labels(memory: &Memory) -> Vec<u16> {
-        memory.samples().iter().map(|sample| sample.label.0).collect()
+        memory.slots().iter().map(|stored| stored.sample.label.0).collect()
     }
 
     #[test]
@@ -47,25 +45,24 @@ mod tests {
         let mut memory = Memory::new(3);
         let mut draws = [(4, 1), (5, 4), (6, 0)].into_iter();
         for id in 0..6 {
-            let slot = slot_for(memory.presented, memory.capacity, |bound| {
+            let slot = slot_for(memory.presented(), memory.capacity, |bound| {
                 let (expected, drawn) = draws.next().unwrap();
                 assert_eq!(bound, expected, "r is uniform in 0..=n");
                 drawn
             });
-            memory.place(&sample(id), slot);
+            memory.place(sample(id, 0).into(), slot);
         }
         let (d, c, f) = (3, 2, 5);
-        assert_eq!((labels(&memory), memory.presented), (vec![f, d, c], 6));
+        assert_eq!((labels(&memory), memory.presented()), (vec![f, d, c], 6));
     }
 
     #[test]
     fn v8_every_presentation_is_kept_with_the_same_probability() {
-        let samples: Vec<Sample> = (0..1000).map(sample).collect();
         let mut kept = vec![0.0f64; 1000];
         let trials = 20_000;
         for trial in 0..trials {
             let mut memory = Memory::new(10);
-            Reservoir.offer(&mut memory, &samples, &mut Chance::new(0, Decides::Reservoir, &[trial]));
+            offer(&mut memory, 0..1000, trial);
             for label in labels(&memory) {
                 kept[usize::from(label)] += 1.0;
             }
@@ -79,9 +76,8 @@ mod tests {
     #[test]
     fn v8_four_passes_that_fit_are_all_kept() {
         let mut memory = Memory::new(10_000);
-        let samples: Vec<Sample> = (0..2500).map(sample).collect();
         for pass in 0..4 {
-            Reservoir.offer(&mut memory, &samples, &mut Chance::new(0, Decides::Reservoir, &[pass]));
+            offer(&mut memory, 0..2500, pass);
         }
         let mut labels = labels(&memory);
         labels.sort_unstable();
@@ -91,7 +87,7 @@ mod tests {
     #[test]
     fn nothing_is_kept_without_capacity() {
         let mut memory = Memory::new(0);
-        Reservoir.offer(&mut memory, &[sample(1)], &mut Chance::new(0, Decides::Reservoir, &[]));
+        offer(&mut memory, 1..2, 0);
         assert!(memory.is_empty());
     }
 }

@@ -3,11 +3,7 @@
 use burn::tensor::Tensor;
 
 use super::{Method, StepBatch};
-use crate::{
-    choice::choice,
-    losses::cross_entropy,
-    network::{HeadKind, Network},
-};
+use crate::{choice::choice, losses::cross_entropy, network::Network};
 
 /// How the losses of new and replayed samples are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,13 +23,9 @@ pub struct Er {
 }
 
 impl Method for Er {
-    fn head(&self) -> HeadKind {
-        HeadKind::Linear
-    }
-
     fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>> {
         let incoming = &batch.incoming;
-        let Some(retrieved) = &batch.retrieved else {
+        let Some(retrieved) = batch.retrieved() else {
             let logits = network.train_logits(incoming.images.clone());
             return Some(cross_entropy(logits, &incoming.labels).mean());
         };

@@ -5,28 +5,22 @@ use burn::tensor::Tensor;
 use super::{Method, StepBatch};
 use crate::{
     losses::{Denominator, proxy_contrastive},
-    network::{HeadKind, Network},
+    network::Network,
 };
 
-/// See the module.
+/// See the module. The scores come from a head of proxies, which knows the temperature.
 #[derive(Clone, Copy, Debug)]
 pub struct Pcr {
-    /// τ: scores are cosines divided by it.
-    pub temperature: f64,
     /// Over which proxies the denominator runs.
     pub denominator: Denominator,
 }
 
 impl Method for Pcr {
-    fn head(&self) -> HeadKind {
-        HeadKind::Proxies { temperature: self.temperature }
-    }
-
     /// New and replayed anchors go through the network in two passes, each with its own batch statistics, the new ones first; one mean over
     /// all anchors. Without replay there is nothing to contrast with: no step, only the running statistics move.
     fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>> {
         let incoming = network.train_logits(batch.incoming.images.clone());
-        let retrieved = batch.retrieved.as_ref()?;
+        let retrieved = batch.retrieved()?;
         let scores = Tensor::cat(vec![incoming, network.train_logits(retrieved.images.clone())], 0);
         let labels = [&batch.incoming.labels[..], &retrieved.labels].concat();
         Some(proxy_contrastive(scores, &labels, self.denominator).mean())

@@ -45,6 +45,17 @@ impl State {
         self.0.values().all(|array| array.values.iter().all(|value| value.is_finite()))
     }
 
+    /// The same arrays under longer names.
+    pub fn prefixed(self, prefix: &str) -> Self {
+        Self(self.0.into_iter().map(|(name, array)| (format!("{prefix}{name}"), array)).collect())
+    }
+
+    /// The arrays whose names begin with `prefix`, without it.
+    pub fn under(&self, prefix: &str) -> Self {
+        let named = |(name, array): (&String, &Array)| Some((name.strip_prefix(prefix)?.to_owned(), array.clone()));
+        Self(self.0.iter().filter_map(named).collect())
+    }
+
     pub(super) fn save<const D: usize>(&mut self, name: &str, tensor: &Tensor<D>) {
         let shape = tensor.dims().to_vec();
         let values = tensor.clone().into_data().try_to_vec().expect("networks are made of f32");

@@ -44,10 +44,7 @@ fn highest(draw: &[Slot], scores: &[f32], count: usize) -> Vec<Slot> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        chance::Decides,
-        sample::{Class, Sample, TaskId},
-    };
+    use crate::{chance::Decides, memory::testing::full, sample::Sample};
 
     /// Answers with the scores of V2.
     struct Table;
@@ -66,6 +63,15 @@ mod tests {
     impl Probe for Table {
         fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
             slots.iter().map(|slot| V2_SCORES[slot.0]).collect()
+        }
+        fn features(&mut self, _: &[Slot]) -> Vec<Vec<f32>> {
+            panic!("loss change needs no features")
+        }
+        fn incoming_features(&mut self) -> Vec<Vec<f32>> {
+            panic!("loss change needs no features")
+        }
+        fn incoming(&self) -> &[Sample] {
+            &[]
         }
     }
 
@@ -93,21 +99,10 @@ mod tests {
         assert_eq!(highest(&[Slot(5), Slot(2), Slot(9)], &[1.0, 1.0, 1.0], 2), [Slot(5), Slot(2)]);
     }
 
-    /// Counts what it is asked and answers with zeros.
-    struct Counting(Vec<usize>);
-
-    impl Probe for Counting {
-        fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
-            self.0.push(slots.len());
-            vec![0.0; slots.len()]
-        }
-    }
-
     #[test]
     fn draws_are_independent_and_only_made_for_a_side_that_wants_some() {
-        let sample = Sample { image: [].into(), label: Class(0), task: TaskId(0) };
         let retrieve = |stored: usize, high, low| {
-            let memory = Memory::restore(100, vec![sample.clone(); stored], 100);
+            let memory = full(&vec![0; stored]);
             let mut probe = Counting(Vec::new());
             let mut retrieval = LossChange { high, low, candidates: 50 };
             let slots = retrieval.retrieve(&memory, &mut probe, &mut Chance::new(7, Decides::Retrieval, &[]));
@@ -119,5 +114,24 @@ mod tests {
         assert_eq!(retrieve(100, 10, 0).1, [50, 0]);
         assert_eq!(retrieve(3, 5, 5).0.len(), 6, "fewer stored than asked: all of them, on each side");
         assert!(retrieve(0, 5, 5).0.is_empty());
+    }
+
+    /// Counts what it is asked and answers with zeros.
+    struct Counting(Vec<usize>);
+
+    impl Probe for Counting {
+        fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
+            self.0.push(slots.len());
+            vec![0.0; slots.len()]
+        }
+        fn features(&mut self, _: &[Slot]) -> Vec<Vec<f32>> {
+            panic!("loss change needs no features")
+        }
+        fn incoming_features(&mut self) -> Vec<Vec<f32>> {
+            panic!("loss change needs no features")
+        }
+        fn incoming(&self) -> &[Sample] {
+            &[]
+        }
     }
 }

@@ -54,6 +54,12 @@ impl Golden {
         Tensor::<4>::from_data(data, device).permute([0, 2, 3, 1])
     }
 
+    /// Rows `[n, k]`.
+    pub fn rows(&self, name: &str, device: &Device) -> Tensor<2> {
+        let Array { shape, values } = &self.0[name];
+        Tensor::from_data(TensorData::new(values.clone(), [shape[0], shape[1]]), device)
+    }
+
     /// All arrays under `prefix` with our names and axes.
     pub fn state(&self, prefix: &str) -> State {
         let ours = |(name, array): (&String, &Array)| Some((our_name(name.strip_prefix(prefix)?)?, ours(array)));

@@ -1,0 +1,56 @@
+//! What a memory policy may ask about samples, stored or new, after a step. Nothing is computed until asked.
+
+use burn::{module::Module, tensor::Tensor};
+
+use crate::{
+    gradients::Gradients,
+    losses::cross_entropy_seen,
+    network::{Network, Norm},
+    sample::{Class, ImageShape, Sample, to_tensor},
+};
+
+/// Images per batch of features: what is computed does not depend on it, and as many as a usual draw of candidates share its workspace.
+const BATCH: usize = 50;
+
+/// Answers a policy's questions. A test can answer from a table.
+pub trait Appraiser {
+    /// The features of each raw image, in eval mode.
+    fn features(&mut self, samples: &[Sample]) -> Vec<Vec<f32>>;
+
+    /// The gradient of the mean loss of all these raw images over the seen classes, with respect to every parameter, in eval mode.
+    fn gradient(&mut self, samples: &[Sample]) -> Gradients;
+}
+
+/// Answers from a network, which asking cannot change.
+#[derive(Clone, Copy)]
+pub struct NetworkAppraiser<'a> {
+    /// The network, on an autodiff device.
+    pub network: &'a Network,
+    /// The classes `0..seen` share the loss.
+    pub seen: usize,
+    /// Of every image.
+    pub shape: ImageShape,
+}
+
+impl Appraiser for NetworkAppraiser<'_> {
+    fn features(&mut self, samples: &[Sample]) -> Vec<Vec<f32>> {
+        let network = self.network.valid();
+        let device = network.device();
+        let mut rows = Vec::with_capacity(samples.len());
+        for samples in samples.chunks(BATCH) {
+            let images = to_tensor(samples.iter().map(|sample| &*sample.image), self.shape, &device);
+            let features: Tensor<2> = network.features(images, Norm::Eval);
+            let size = features.dims()[1];
+            let values = features.into_data().try_to_vec::<f32>().expect("features are f32");
+            rows.extend(values.chunks_exact(size).map(<[f32]>::to_vec));
+        }
+        rows
+    }
+
+    fn gradient(&mut self, samples: &[Sample]) -> Gradients {
+        let images = to_tensor(samples.iter().map(|sample| &*sample.image), self.shape, &self.network.device());
+        let labels: Vec<Class> = samples.iter().map(|sample| sample.label).collect();
+        let loss = cross_entropy_seen(self.network.logits(images, Norm::Eval), &labels, self.seen).mean();
+        Gradients::of(&loss, self.network)
+    }
+}

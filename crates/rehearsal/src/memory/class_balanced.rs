@@ -1,0 +1,82 @@
+//! A reservoir per class within one memory: the largest class gives way, so that rare classes are kept whole and frequent ones sampled
+//! uniformly (Chrysakis and Moens, 2020).
+
+use super::{Memorized, Memory, Policy, fill};
+use crate::{
+    appraiser::Appraiser,
+    chance::Chance,
+    sample::{Class, Slot},
+};
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClassBalanced;
+
+impl Policy for ClassBalanced {
+    fn offer(&mut self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn Appraiser, chance: &mut Chance) {
+        for sample in fill(memory, samples) {
+            let slot = slot_for(memory, sample.sample.label, chance);
+            memory.place(sample, slot);
+        }
+    }
+}
+
+/// Where a sample of class `label` goes in a full memory. A class that is among the largest, or has given way before, is a reservoir of its
+/// own; any other grows at the cost of a largest one.
+fn slot_for(memory: &Memory, label: Class, chance: &mut Chance) -> Option<Slot> {
+    let classes = memory.by_class();
+    let largest = classes.iter().map(Vec::len).max().filter(|&largest| largest > 0)?;
+    let own = classes.get(label.index()).map_or(&[][..], Vec::as_slice);
+    let presented = memory.presented_by_class().get(label.index()).copied().unwrap_or(0);
+    let has_given_way = (own.len() as u64) < presented;
+    if own.len() == largest || has_given_way {
+        // One of `presented + 1` presentations: each is kept with the same probability.
+        let drawn = chance.below(presented + 1) as usize;
+        return own.get(drawn).copied();
+    }
+    let among: Vec<Slot> = classes.into_iter().filter(|slots| slots.len() == largest).flatten().collect();
+    Some(among[chance.below(among.len() as u64) as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        chance::Decides,
+        memory::testing::{Silent, sample},
+    };
+
+    fn counts(memory: &Memory) -> Vec<usize> {
+        memory.by_class().iter().map(Vec::len).collect()
+    }
+
+    #[test]
+    fn rare_classes_are_kept_whole_and_frequent_ones_share_the_rest() {
+        let mut memory = Memory::new(30);
+        let mut chance = Chance::new(0, Decides::Reservoir, &[]);
+        let labels = (0..600).map(|i| if i % 100 == 7 { 2 } else { (i % 2) as u16 });
+        for label in labels {
+            ClassBalanced.offer(&mut memory, vec![sample(label, 0).into()], &mut Silent, &mut chance);
+        }
+        assert_eq!(counts(&memory), [12, 12, 6], "all six of the rare class");
+        assert_eq!((memory.len(), memory.presented()), (30, 600));
+    }
+
+    #[test]
+    fn within_a_class_every_presentation_is_kept_with_the_same_probability() {
+        let mut kept = [0f64; 50];
+        let trials = 4000;
+        for trial in 0..trials {
+            let mut memory = Memory::new(10);
+            let mut chance = Chance::new(0, Decides::Reservoir, &[trial]);
+            let samples = (0..50).flat_map(|id| [sample(0, id).into(), sample(1, id).into()]).collect();
+            ClassBalanced.offer(&mut memory, samples, &mut Silent, &mut chance);
+            for stored in memory.slots().iter().filter(|stored| stored.sample.label.0 == 1) {
+                kept[usize::from(stored.sample.image[0])] += 1.0;
+            }
+        }
+        let expected = trials as f64 * 5.0 / 50.0;
+        let chi_square: f64 = kept.iter().map(|count| (count - expected).powi(2) / expected).sum();
+        assert!(chi_square < 95.0, "49 degrees of freedom, p < 1e-4 at 95: {chi_square}");
+    }
+}

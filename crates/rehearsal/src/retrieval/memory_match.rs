@@ -1,0 +1,83 @@
+//! Memory matching: a few random samples, each with a partner of its class.
+
+use super::Retrieval;
+use crate::{chance::Chance, memory::Memory, probe::Probe, sample::Slot};
+
+/// How often a draw without a partner for everyone is made again before giving up.
+const TRIES: usize = 100;
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryMatch {
+    /// How many pairs.
+    pub pairs: usize,
+    /// Nothing is retrieved until more than so many samples were presented.
+    pub warm_up: u64,
+}
+
+impl Retrieval for MemoryMatch {
+    /// The drawn, then their partners in the same order; at random where the memory has no such pairs.
+    fn retrieve(&mut self, memory: &Memory, _: &mut dyn Probe, chance: &mut Chance) -> Vec<Slot> {
+        if memory.presented() <= self.warm_up {
+            return Vec::new();
+        }
+        let enough = memory.len() >= 2 * self.pairs;
+        let matched = enough.then(|| (0..TRIES).find_map(|_| matched(memory, self.pairs, chance))).flatten();
+        matched.unwrap_or_else(|| memory.draw(2 * self.pairs, chance))
+    }
+}
+
+/// One draw and its partners, all distinct; none where a class has no partner left.
+fn matched(memory: &Memory, pairs: usize, chance: &mut Chance) -> Option<Vec<Slot>> {
+    let mut slots = memory.draw(pairs, chance);
+    let mut by_class = memory.by_class();
+    for class in &mut by_class {
+        class.retain(|slot| !slots.contains(slot));
+    }
+    for drawn in 0..pairs {
+        let others = &mut by_class[memory.label(slots[drawn]).index()];
+        if others.is_empty() {
+            return None;
+        }
+        slots.push(others.swap_remove(chance.below(others.len() as u64) as usize));
+    }
+    Some(slots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{chance::Decides, memory::testing::full, retrieval::testing::Silent};
+
+    fn retrieve(labels: &[u16], warm_up: u64, seed: u64) -> Vec<(usize, u16)> {
+        let memory = full(labels);
+        let mut chance = Chance::new(seed, Decides::Retrieval, &[]);
+        let slots = MemoryMatch { pairs: 5, warm_up }.retrieve(&memory, &mut Silent, &mut chance);
+        slots.into_iter().map(|slot| (slot.0, memory.label(slot).0)).collect()
+    }
+
+    #[test]
+    fn every_drawn_sample_has_a_partner_of_its_class() {
+        let labels: Vec<u16> = (0..60).map(|slot| slot % 6).collect();
+        for seed in 0..50 {
+            let slots = retrieve(&labels, 40, seed);
+            assert_eq!(slots.len(), 10);
+            for (drawn, partner) in slots[..5].iter().zip(&slots[5..]) {
+                assert_eq!(drawn.1, partner.1);
+            }
+            let mut distinct: Vec<usize> = slots.iter().map(|(slot, _)| *slot).collect();
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!(distinct.len(), 10);
+        }
+    }
+
+    #[test]
+    fn nothing_until_warm_and_at_random_without_partners() {
+        assert!(retrieve(&[0; 40], 40, 0).is_empty(), "40 presentations are not more than 40");
+        assert_eq!(retrieve(&[0; 41], 40, 0).len(), 10);
+        let all_different: Vec<u16> = (0..50).collect();
+        assert_eq!(retrieve(&all_different, 40, 0).len(), 10, "no class has a partner: random");
+        assert_eq!(retrieve(&[0; 7], 0, 0).len(), 7, "fewer stored than asked: all of them");
+    }
+}
