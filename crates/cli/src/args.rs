@@ -17,8 +17,21 @@ pub struct Args {
 pub enum Command {
     /// Learn a stream of tasks and say how much was kept
     Run(Box<Run>),
+    /// List methods, memory policies and retrievals, what they cost, and which go together
+    List(List),
     /// Measure speed
     Bench(Bench),
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  rehearsal list
+  rehearsal list --json | jq '.combinations[] | select(.runs)'")]
+pub struct List {
+    /// Print as JSON, every combination with whether it runs and why not
+    #[arg(long)]
+    pub json: bool,
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -26,12 +39,17 @@ Examples:
   rehearsal run                                    PCR + balanced on the embedded images
   rehearsal run --method er --retrieval random     experience replay, replaying at random
   rehearsal run --retrieval balanced --ratio 7:3   seven conflicting, three aligned samples a step
+  rehearsal run --method der-pp --memory-policy gss
   rehearsal run --dataset cifar100 --data ~/data --tasks 20 --epochs 50 --memory 10000 --width 64
   rehearsal run my.toml --seed 3                   settings from a file; flags override it
   rehearsal run --resume runs/my-run               go on where a run was stopped
 
+`rehearsal list` says what there is, what it costs and what goes together.
+
 An experiment file has the same names as the flags (tasks = 5, class-order = \"natural\", …), and these, which have no flag:
-backbone, kernels, memory-policy, temperature, denominator, reduction, views, score-norm, offer, checkpoint-minutes.";
+backbone, kernels, views, score-norm, offer, checkpoint-minutes; PCR: temperature, denominator; ER: reduction; DER++: der-alpha,
+der-beta; ER-ACE: task-free, head; CLS-ER: consistency, stable-frequency, stable-alpha, plastic-frequency, plastic-alpha; GSS:
+gss-groups, gss-group-size; ASER: shapley-score, shapley-neighbours, shapley-per-class; memory matching: match-warm-up.";
 
 #[derive(clap::Args)]
 #[command(after_help = RUN_EXAMPLES)]
@@ -78,12 +96,15 @@ pub struct Settings {
     /// Use at most N test images per class [default: all]
     #[arg(long, value_name = "N", help_heading = "Data")]
     pub test_per_class: Option<usize>,
-    /// pcr, er or fine-tune [default: pcr]
+    /// pcr, cls-er, er-ace, aser, der-pp, a-gem, er, joint or fine-tune [default: pcr]
     #[arg(long, value_name = "NAME", help_heading = "Learning")]
     pub method: Option<String>,
-    /// balanced, mir, imir or random [default: balanced]
+    /// Who is replayed: balanced, mir, imir, aser, memory-match or random [default: balanced; aser: aser]
     #[arg(long, value_name = "NAME", help_heading = "Learning")]
     pub retrieval: Option<String>,
+    /// Who stays in memory: reservoir, class-balanced, gss or aser [default: reservoir; aser: aser]
+    #[arg(long, value_name = "NAME", help_heading = "Learning")]
+    pub memory_policy: Option<String>,
     /// With --retrieval balanced: conflicting to aligned samples [default: 5:5]
     #[arg(long, value_name = "HIGH:LOW", help_heading = "Learning")]
     pub ratio: Option<String>,
@@ -128,6 +149,7 @@ impl Settings {
             method: self.method.clone(),
             retrieval: self.retrieval.clone(),
             ratio: self.ratio.clone(),
+            memory_policy: self.memory_policy.clone(),
             tasks: self.tasks,
             classes: self.classes,
             class_order: self.class_order.clone(),

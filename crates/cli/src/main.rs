@@ -15,6 +15,7 @@ use args::{Args, Command};
 fn main() -> ExitCode {
     let done = match Args::parse().command {
         Command::Run(run) => commands::run::run(&run),
+        Command::List(list) => commands::list::list(&list),
         Command::Bench(bench) => commands::bench::bench(&bench),
     };
     done.unwrap_or_else(|error| {

@@ -184,9 +184,17 @@ fn names_that_do_not_exist() {
     );
     refused(
         &["run", "--method", "prc"],
-        "there is no method `prc`: did you mean `pcr`? choose one of fine-tune, er, pcr",
+        "there is no method `prc`: did you mean `pcr`? choose one of fine-tune, joint, er,",
     );
-    refused(&["run", "--retrieval", "ballanced"], "did you mean `balanced`? choose one of random, mir, imir, balanced");
+    refused(
+        &["run", "--retrieval", "ballanced"],
+        "did you mean `balanced`? choose one of random, mir, imir, balanced, aser",
+    );
+    refused(
+        &["run", "--memory-policy", "reservior"],
+        "there is no memory policy `reservior`: did you mean `reservoir`?",
+    );
+    refused(&["run", "--method", "joint", "--memory-policy", "gss"], "joint replays nothing");
     refused(&["run", "--class-order", "random"], "there is no class order `random`");
     refused(&["run", "--device", "gpu"], "there is no device `gpu`");
 }
@@ -270,4 +278,20 @@ fn help_has_examples() {
             && text(&help.stdout).contains("Examples:")
             && text(&help.stdout).contains("--train-per-class")
     );
+}
+
+#[test]
+fn list_says_what_goes_together_as_the_documentation_does() {
+    let here = Path::new(".");
+    let listed = output(here, &["list"]);
+    assert!(listed.status.success());
+    let page = include_str!("../../../docs/methods.md");
+    assert!(page.contains(text(&listed.stdout)), "docs/methods.md differs from `rehearsal list`: paste it in");
+    assert!(text(&listed.stdout).lines().all(|line| line.chars().count() <= 90));
+    let json: Value = serde_json::from_slice(&output(here, &["list", "--json"]).stdout).unwrap();
+    let combinations = json["combinations"].as_array().unwrap();
+    let runs = combinations.iter().filter(|combination| combination["runs"] == true).count();
+    assert_eq!((combinations.len(), runs), (9 * 4 * 6 + 2, 7 * 4 * 6 + 2));
+    let refused = combinations.iter().find(|combination| combination["runs"] == false).unwrap();
+    assert!(refused["refused"].as_str().unwrap().contains("replays nothing"));
 }

@@ -20,6 +20,15 @@ pub trait Choice: Copy + 'static {
     }
 }
 
+/// What a list says about a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// What it does, in a few words.
+    pub does: &'static str,
+    /// What it costs beyond the cheapest of its kind, in a few words; empty where that is nothing to speak of.
+    pub costs: &'static str,
+}
+
 /// A name that nothing has.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("there is no {kind} `{name}`: {}choose one of {}", nearest.map(|n| format!("did you mean `{n}`? ")).unwrap_or_default(), all.join(", "))]

@@ -15,7 +15,7 @@ pub use reservoir::Reservoir;
 use crate::{
     appraiser::Appraiser,
     chance::Chance,
-    choice::choice,
+    choice::{About, choice},
     sample::{Class, Sample, Slot},
     shapley::ShapleyOptions,
 };
@@ -78,13 +78,17 @@ impl PolicyKind {
         }
     }
 
-    /// What it costs beyond a reservoir, in a few words; nothing to speak of for some.
-    pub fn cost(self) -> &'static str {
-        match self {
-            Self::Reservoir | Self::ClassBalanced => "",
-            Self::Gss => "gradients: of ten groups of the memory, and of each new sample",
-            Self::Aser => "features of four stored samples per class, and Shapley values",
-        }
+    /// What it does and costs.
+    pub fn about(self) -> About {
+        let (does, costs) = match self {
+            Self::Reservoir => ("every presentation with the same probability", ""),
+            Self::ClassBalanced => ("a reservoir per class; the largest gives way", ""),
+            Self::Gss => {
+                ("samples whose gradients are unlike the memory's", "gradients of 10 groups and of each new sample")
+            }
+            Self::Aser => ("samples that help to classify the others", "features of 4 slots a class, Shapley values"),
+        };
+        About { does, costs }
     }
 }
 

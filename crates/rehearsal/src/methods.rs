@@ -23,7 +23,7 @@ pub use pcr::Pcr;
 
 use crate::{
     chance::Chance,
-    choice::choice,
+    choice::{About, choice},
     config::Refusal,
     gradients::Gradients,
     losses::Denominator,
@@ -251,16 +251,20 @@ impl MethodKind {
         !matches!(self, Self::FineTune | Self::Joint)
     }
 
-    /// What it costs beyond a pass over the new and the replayed samples, in a few words; nothing to speak of for some.
-    pub fn cost(self) -> &'static str {
-        match self {
-            Self::Joint => "keeps all data",
-            Self::AGem => "two gradients a step",
-            Self::DerPp => "two draws a step, and the scores of all classes for each stored sample",
-            Self::ClsEr => "three networks; replayed samples pass four times",
-            Self::Pcr => "two views of every sample",
-            Self::FineTune | Self::Er | Self::Aser | Self::ErAce => "",
-        }
+    /// What it does and costs.
+    pub fn about(self) -> About {
+        let (does, costs) = match self {
+            Self::FineTune => ("no memory: what forgetting looks like", ""),
+            Self::Joint => ("all tasks at once: what could be reached", "keeps all data"),
+            Self::Er => ("cross-entropy on new and replayed samples", ""),
+            Self::AGem => ("no step against the gradient of replayed samples", "two gradients a step"),
+            Self::DerPp => ("replayed samples keep the scores they once had", "two draws a step; stores scores"),
+            Self::Aser => ("er, with the memory policy and retrieval aser unless others are named", ""),
+            Self::ErAce => ("new samples do not push old classes away", ""),
+            Self::ClsEr => ("two slowly averaged networks teach the working one", "three networks"),
+            Self::Pcr => ("contrasts samples with one proxy per class", "two views of every sample"),
+        };
+        About { does, costs }
     }
 }
 

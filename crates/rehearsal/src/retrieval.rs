@@ -14,7 +14,14 @@ pub use loss_change::LossChange;
 pub use memory_match::MemoryMatch;
 pub use random::Random;
 
-use crate::{chance::Chance, choice::choice, memory::Memory, probe::Probe, sample::Slot, shapley::ShapleyOptions};
+use crate::{
+    chance::Chance,
+    choice::{About, choice},
+    memory::Memory,
+    probe::Probe,
+    sample::Slot,
+    shapley::ShapleyOptions,
+};
 
 /// Decides who is replayed.
 pub trait Retrieval: Send {
@@ -89,14 +96,17 @@ impl RetrievalKind {
         }
     }
 
-    /// What it costs beyond drawing, in a few words; nothing to speak of for some.
-    pub fn cost(self) -> &'static str {
-        match self {
-            Self::Random | Self::MemoryMatch => "",
-            Self::Mir | Self::Imir => "a virtual step, and one draw of candidates passed twice",
-            Self::Balanced => "a virtual step, and two draws of candidates passed twice",
-            Self::Aser => "features of four stored samples per class, and Shapley values",
-        }
+    /// What it does and costs.
+    pub fn about(self) -> About {
+        let (does, costs) = match self {
+            Self::Random => ("uniformly", ""),
+            Self::Mir => ("those whose loss the coming update would raise most", "virtual step, one draw scored"),
+            Self::Imir => ("those whose loss it would lower most", "virtual step, one draw scored"),
+            Self::Balanced => ("half and half, or as --ratio says", "virtual step, two draws scored"),
+            Self::Aser => ("those between the new samples and the old", "features of 4 slots a class, Shapley values"),
+            Self::MemoryMatch => ("random samples, each with a partner of its class", ""),
+        };
+        About { does, costs }
     }
 }
 

@@ -71,13 +71,19 @@ impl Observer for StopAfter {
 
 #[test]
 fn the_same_seed_gives_the_same_bits_at_any_number_of_threads() {
-    for backbone in ["backbone = 'resnet18'", "backbone = 'resnet18'\nkernels = 'composed'", "backbone = 'tiny'"] {
-        let at = |threads: usize, seed: usize| run(&small(&format!("{backbone}\nthreads = {threads}\nseed = {seed}")));
+    for what in [
+        "backbone = 'resnet18'",
+        "backbone = 'resnet18'\nkernels = 'composed'",
+        "backbone = 'tiny'",
+        "method = 'aser'\nepochs = 1",
+        "method = 'cls-er'\nmemory-policy = 'gss'\nepochs = 1",
+    ] {
+        let at = |threads: usize, seed: usize| run(&small(&format!("{what}\nthreads = {threads}\nseed = {seed}")));
         let first = at(1, 0);
-        assert_eq!(first, at(1, 0), "run after run: {backbone}");
-        assert_eq!(first, at(2, 0), "at two threads: {backbone}");
-        assert_eq!(first, at(3, 0), "at three threads: {backbone}");
-        assert_ne!(first.network, at(2, 1).network, "another seed is another run: {backbone}");
+        assert_eq!(first, at(1, 0), "run after run: {what}");
+        assert_eq!(first, at(2, 0), "at two threads: {what}");
+        assert_eq!(first, at(3, 0), "at three threads: {what}");
+        assert_ne!(first.network, at(2, 1).network, "another seed is another run: {what}");
     }
 }
 
