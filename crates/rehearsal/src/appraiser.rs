@@ -54,3 +54,42 @@ impl Appraiser for NetworkAppraiser<'_> {
         Gradients::of(&loss, self.network)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{methods::testing::network, sample::TaskId};
+
+    const SHAPE: ImageShape = ImageShape { height: 8, width: 8, channels: 1 };
+
+    fn samples(labels: &[u16]) -> Vec<Sample> {
+        let image = |label: &u16| (0..64).map(|i: usize| ((i * (usize::from(*label) + 3)) % 256) as u8).collect();
+        labels.iter().map(|label| Sample { image: image(label), label: Class(*label), task: TaskId(0) }).collect()
+    }
+
+    #[test]
+    fn features_of_an_image_do_not_depend_on_those_beside_it() {
+        let network = network(4);
+        let mut appraiser = NetworkAppraiser { network: &network, seen: 4, shape: SHAPE };
+        let together = appraiser.features(&samples(&[0, 1, 2]));
+        assert_eq!(together[1], appraiser.features(&samples(&[1]))[0]);
+        assert_ne!(together[0], together[1]);
+        assert_eq!(appraiser.features(&samples(&[3; 120])).len(), 120, "more than a batch");
+    }
+
+    #[test]
+    fn gradients_are_those_of_the_mean_loss_over_seen_classes_in_eval_mode() {
+        let network = network(4);
+        let samples = samples(&[0, 1]);
+        let found = NetworkAppraiser { network: &network, seen: 2, shape: SHAPE }.gradient(&samples);
+        let images = to_tensor(samples.iter().map(|sample| &*sample.image), SHAPE, &network.device());
+        let expected = |norm, seen| {
+            let logits = network.logits(images.clone(), norm);
+            Gradients::of(&cross_entropy_seen(logits, &[Class(0), Class(1)], seen).mean(), &network)
+        };
+        let distance = |other: &Gradients| found.dot(&found) - 2.0 * found.dot(other) + other.dot(other);
+        assert!(distance(&expected(Norm::Eval, 2)) < 1e-9 * found.dot(&found));
+        assert!(distance(&expected(Norm::Batch, 2)) > 1e-3 * found.dot(&found));
+        assert!(distance(&expected(Norm::Eval, 4)) > 1e-3 * found.dot(&found));
+    }
+}

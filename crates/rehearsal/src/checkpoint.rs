@@ -151,9 +151,8 @@ impl Checkpoint {
         let header: Header = serde_json::from_str(text).map_err(malformed)?;
         let file = SafeTensors::deserialize(bytes).map_err(malformed)?;
         let slots = arrays_to_slots(&file, shape)?;
-        let classes = header.presented_by_class.len();
-        if slots.len() > header.capacity || slots.iter().any(|stored| stored.sample.label.index() >= classes) {
-            return Err(malformed("its memory holds more than was presented"));
+        if !possible(&slots, &header) {
+            return Err(malformed("its memory does not hold what was presented"));
         }
         let memory = Memory::restore(header.capacity, slots, header.presented_by_class);
         let (network, method) = (state(&file, NETWORK)?, state(&file, METHOD)?);
@@ -164,6 +163,20 @@ impl Checkpoint {
 #[allow(clippy::needless_pass_by_value, reason = "so that it can be named in `map_err`")]
 fn malformed(why: impl ToString) -> CheckpointError {
     CheckpointError::Malformed(why.to_string())
+}
+
+/// Whether a memory can hold these samples after what was presented to it.
+fn possible(slots: &[Memorized], Header { capacity, presented_by_class, .. }: &Header) -> bool {
+    let add = |total: u64, count: &u64| total.checked_add(*count).filter(|&total| total < 1 << 60);
+    let Some(presented) = presented_by_class.iter().try_fold(0, add) else { return false };
+    let mut left = presented_by_class.clone();
+    for stored in slots {
+        match left.get_mut(stored.sample.label.index()) {
+            Some(left) if *left > 0 => *left -= 1,
+            _ => return false,
+        }
+    }
+    slots.len() as u64 == presented.min(*capacity as u64)
 }
 
 /// All arrays under `prefix`.
@@ -253,7 +266,7 @@ mod tests {
             score: 0.1 * f32::from(byte),
         };
         let mut presented = vec![0; 303];
-        presented[301..].copy_from_slice(&[u64::MAX / 3, 7]);
+        presented[301..].copy_from_slice(&[1, 1]);
         let progress = Progress {
             position: Position { task: 1, epoch: 2, batch: 3 },
             steps: 77,
@@ -276,6 +289,22 @@ mod tests {
         assert_eq!(loaded.progress, saved.progress);
         assert_eq!(loaded.method, saved.method);
         assert_eq!(loaded.memory, saved.memory);
+    }
+
+    #[test]
+    fn a_memory_that_cannot_be_is_refused() {
+        let refused = |change: fn(&mut Vec<u64>)| {
+            let mut saved = checkpoint();
+            let mut presented = saved.memory.presented_by_class().to_vec();
+            change(&mut presented);
+            // Through `restore`, whose asserts are for our own mistakes.
+            saved.memory = Memory::restore(4, saved.memory.slots().to_vec(), presented);
+            Checkpoint::from_bytes(&saved.to_bytes(), SHAPE).is_err()
+        };
+        assert!(!refused(|_| {}));
+        assert!(refused(|presented| presented[301] = 0), "stored and never presented");
+        assert!(refused(|presented| presented[0] = 1), "three presented, two of four slots taken");
+        assert!(refused(|presented| presented[0] = u64::MAX), "more than can be counted");
     }
 
     #[test]

@@ -11,11 +11,11 @@ pub struct Phases {
     pub data: f64,
     /// The virtual step.
     pub virtual_step: f64,
-    /// Scoring candidates before and after the virtual step.
+    /// The rest of choosing what to replay: drawing, loss changes, features, Shapley values.
     pub scoring: f64,
     /// Passes, gradients and the update.
     pub training: f64,
-    /// Offering samples to the memory.
+    /// Offering samples to the memory, with the features or gradients that its policy asks for.
     pub memory: f64,
     /// Testing.
     pub evaluation: f64,

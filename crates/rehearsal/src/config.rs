@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use combinations::{Combination, combination, combinations};
+pub use combinations::Combination;
 pub use said::Said;
 
 use crate::{
@@ -288,6 +288,14 @@ mod tests {
         assert_eq!(with("", "method = 'fine-tune'").retrieval, None);
         assert_eq!(with("method = 'fine-tune'", "method = 'er'").memory, 500);
         assert_eq!(with("", "retrieval = 'random'").ratio, None);
+        let aser = with("method = 'er'", "method = 'aser'");
+        assert_eq!((aser.retrieval, aser.memory_policy), (Some(RetrievalKind::Aser), Some(PolicyKind::Aser)));
+        let er = with("method = 'aser'", "method = 'er'");
+        assert_eq!((er.retrieval, er.memory_policy), (Some(RetrievalKind::Balanced), Some(PolicyKind::Reservoir)));
+        assert_eq!(with("method = 'pcr'", "method = 'er'").views, Views::Augmented);
+        let kept = with("retrieval = 'mir'\nmemory-policy = 'gss'\nviews = 'raw'", "method = 'er'");
+        assert_eq!((kept.retrieval, kept.memory_policy), (Some(RetrievalKind::Mir), Some(PolicyKind::Gss)));
+        assert_eq!(kept.views, Views::Raw);
     }
 
     #[test]

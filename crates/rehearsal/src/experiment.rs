@@ -18,6 +18,7 @@ use crate::{
     datasets::DataError,
     learner::{Learner, Parts, Settings, Stage, on_threads, training_device},
     memory::{Memory, PolicyKind},
+    methods::MethodKind,
     network::{Architecture, Network},
     observer::{Observer, StepEvent},
     probe::Scoring,
@@ -154,16 +155,27 @@ impl Experiment {
 
     fn restore(&mut self, saved: Checkpoint) -> Result<(), CheckpointError> {
         let Progress { position, matrix, .. } = &saved.progress;
-        let foreign = saved.memory.capacity() != self.config.memory
-            || saved.memory.presented_by_class().len() > self.stream.class_names().len()
-            || position.task > self.stream.tasks().len()
-            || matrix.tasks_seen() != position.task;
+        let classes = self.stream.class_names().len();
+        let stores_logits = self.config.method == MethodKind::DerPp;
+        let foreign =
+            saved.memory.capacity() != self.config.memory
+                || saved.memory.presented_by_class().len() > self.seen_at(position.task)
+                || saved.memory.slots().iter().any(|stored| {
+                    stored.logits.as_ref().map(|logits| logits.len()) != stores_logits.then_some(classes)
+                })
+                || position.task > self.stream.tasks().len()
+                || matrix.tasks_seen() != position.task;
         if foreign {
             return Err(CheckpointError::Malformed("it is of another run".into()));
         }
         self.learner.restore(&saved.network, &saved.method, saved.memory, saved.progress.steps)?;
         self.progress = saved.progress;
         Ok(())
+    }
+
+    /// How many classes have appeared when `task` tasks are learned and the next is begun.
+    fn seen_at(&self, task: usize) -> usize {
+        self.stream.tasks().take(task + 1).last().map_or(0, |task| self.stream.seen(task))
     }
 
     /// Everything that will run.

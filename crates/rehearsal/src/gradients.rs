@@ -2,7 +2,7 @@
 
 use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
-    tensor::{self, Device, Tensor, TensorData},
+    tensor::{self, Tensor},
 };
 
 use crate::network::Network;
@@ -20,11 +20,6 @@ impl Gradients {
         Self(collector.gradients)
     }
 
-    /// One value per parameter, for tests that need no network.
-    pub fn from_values(values: &[f32]) -> Self {
-        Self(vec![Tensor::from_data(TensorData::new(values.to_vec(), [values.len()]), &Device::flex())])
-    }
-
     /// The gradient without what points against `reference`: g − (g·r)/(r·r)·r where g·r < 0, otherwise g.
     pub fn projected(self, reference: &Self) -> Self {
         let (along, length) = (self.dot(reference), reference.dot(reference));
@@ -38,16 +33,22 @@ impl Gradients {
 
     /// All values one after another, on the host.
     pub fn flat(self) -> FlatGradient {
-        let values = |tensor: Tensor<1>| tensor.into_data().try_to_vec::<f32>().expect("gradients are f32");
-        let values = self.0.into_iter().map(values).collect::<Vec<_>>().concat();
+        let mut values = Vec::with_capacity(self.0.iter().map(|tensor| tensor.dims()[0]).sum());
+        for tensor in self.0 {
+            values.extend_from_slice(tensor.into_data().as_slice::<f32>().expect("gradients are f32"));
+        }
         let length = dot(&values, &values).sqrt();
         FlatGradient { values, length }
     }
 
     /// Sum of the products of all pairs of values.
     pub fn dot(&self, other: &Self) -> f64 {
-        let product = |(a, b): (&Tensor<1>, &Tensor<1>)| f64::from((a.clone() * b.clone()).sum().into_scalar::<f32>());
-        self.0.iter().zip(&other.0).map(product).sum()
+        let products = self.0.iter().zip(&other.0).map(|(a, b)| {
+            let [a, b] = [a, b].map(|tensor| tensor.to_data());
+            let [a, b] = [&a, &b].map(|data| data.as_slice::<f32>().expect("gradients are f32"));
+            dot(a, b)
+        });
+        products.sum()
     }
 }
 
@@ -160,6 +161,14 @@ impl ModuleMapper for Descent<'_> {
             let dims = value.dims();
             value - gradient.reshape(dims) * self.lr
         })
+    }
+}
+
+#[cfg(test)]
+impl Gradients {
+    /// Of one parameter, for tests that need no network.
+    pub(crate) fn from_values(values: &[f32]) -> Self {
+        Self(vec![Tensor::from_data(values, &tensor::Device::flex())])
     }
 }
 

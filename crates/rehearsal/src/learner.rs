@@ -217,7 +217,7 @@ mod tests {
     use crate::{
         losses::Denominator,
         memory::Reservoir,
-        methods::{Er, Pcr, Reduction},
+        methods::{AGem, ClsEr, ClsErOptions, DerPp, DerPpOptions, Er, ErAce, Pcr, Reduction},
         network::{Architecture, BackboneKind, HeadKind, Kernels, Norm},
         retrieval::LossChange,
         sample::ImageShape,
@@ -315,6 +315,37 @@ mod tests {
         let samples = samples(&[0, 1, 2]);
         assert_eq!(learner.predict(&samples, 6), [Class(5); 3]);
         assert!(learner.predict(&samples, 5).iter().all(|class| class.0 < 5));
+    }
+
+    #[test]
+    fn a_gem_and_er_ace_replay_from_the_second_task_on_and_er_ace_from_the_first_if_told() {
+        let retrieved = |method: Box<dyn Method>| {
+            let mut learner = learner(method, HeadKind::Linear);
+            learner.step(&samples(&[0, 1, 0, 1]), stage(true));
+            let first = learner.step(&samples(&[0, 1, 1, 0]), stage(true)).retrieved;
+            (first, learner.step(&samples(&[0, 1, 1, 0]), Stage { task: TaskId(1), ..stage(true) }).retrieved)
+        };
+        assert_eq!(retrieved(Box::new(AGem)), (0, 4));
+        assert_eq!(retrieved(Box::new(ErAce { task_free: false })), (0, 4));
+        assert_eq!(retrieved(Box::new(ErAce { task_free: true })), (4, 4));
+        assert_eq!(retrieved(Box::new(DerPp::new(DerPpOptions { alpha: 0.5, beta: 0.5 }))), (8, 8), "two draws");
+    }
+
+    #[test]
+    fn the_methods_predictor_predicts() {
+        let options = ClsErOptions {
+            consistency: 0.1,
+            stable_frequency: 0.7,
+            stable_alpha: 0.999,
+            plastic_frequency: 0.9,
+            plastic_alpha: 0.999,
+        };
+        let working = er(Reduction::Mean).parts.network;
+        let mut learner = learner(Box::new(ClsEr::new(options, &working)), HeadKind::Linear);
+        let mut averaged = learner.method_state();
+        averaged.0.get_mut("stable.head.bias").unwrap().values[3] = 100.0;
+        learner.restore(&working.state(), &averaged, Memory::new(10), 0).unwrap();
+        assert_eq!(learner.predict(&samples(&[0, 1]), 6), [Class(3); 2], "the stable network's favourite");
     }
 
     #[test]

@@ -133,11 +133,6 @@ impl Memory {
         self.slots.is_empty()
     }
 
-    /// Every slot is taken.
-    pub fn is_full(&self) -> bool {
-        self.len() == self.capacity
-    }
-
     /// How many samples have ever been presented.
     pub fn presented(&self) -> u64 {
         self.presented

@@ -259,7 +259,7 @@ impl MethodKind {
             Self::Er => ("cross-entropy on new and replayed samples", ""),
             Self::AGem => ("no step against the gradient of replayed samples", "two gradients a step"),
             Self::DerPp => ("replayed samples keep the scores they once had", "two draws a step; stores scores"),
-            Self::Aser => ("er, with the memory policy and retrieval aser unless others are named", ""),
+            Self::Aser => ("er, with memory policy and retrieval aser unless named", ""),
             Self::ErAce => ("new samples do not push old classes away", ""),
             Self::ClsEr => ("two slowly averaged networks teach the working one", "three networks"),
             Self::Pcr => ("contrasts samples with one proxy per class", "two views of every sample"),

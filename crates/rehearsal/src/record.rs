@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{checkpoint::Progress, clock::Phases, config::Config};
 
+/// The version of the format of `result.json`. In 2, settings name the options of every method.
+const FORMAT: u32 = 2;
+
 /// The result of a run. Accuracies are fractions; what is not defined (forgetting of a single task) is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -61,6 +64,23 @@ pub struct Seconds {
 }
 
 impl Record {
+    /// Reads `result.json`.
+    ///
+    /// # Errors
+    /// It is damaged, or of another version: one sentence says which.
+    pub fn parse(json: &str) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Format {
+            format: u32,
+        }
+        let damaged = |error: serde_json::Error| format!("it is damaged: {error}");
+        let Format { format } = serde_json::from_str(json).map_err(damaged)?;
+        if format != FORMAT {
+            return Err(format!("it has format {format}, this program reads {FORMAT}"));
+        }
+        serde_json::from_str(json).map_err(damaged)
+    }
+
     /// The record of a finished run.
     pub(crate) fn new(
         config: Config,
@@ -73,7 +93,7 @@ impl Record {
         let total: f64 = task_seconds.iter().sum();
         let kept = retention(&matrix);
         Self {
-            format: 1,
+            format: FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             data_sha256,
             class_names,

@@ -61,7 +61,7 @@ choice!(
 pub struct RetrievalOptions {
     /// How many samples.
     pub count: usize,
-    /// Loss change: how many of them from each end; all from the high end if not said.
+    /// Loss change: how many of them from each end; if not said, as usual for the retrieval.
     pub ratio: Option<Ratio>,
     /// Loss change: how many slots each draw looks at.
     pub candidates: usize,
@@ -78,7 +78,8 @@ impl RetrievalKind {
         match self {
             Self::Random => Box::new(Random { count }),
             Self::Mir | Self::Imir | Self::Balanced => {
-                let Ratio { high, low } = ratio.unwrap_or(Ratio { high: count, low: 0 });
+                let usual = || self.usual_ratio(count).unwrap_or(Ratio { high: count, low: 0 });
+                let Ratio { high, low } = ratio.unwrap_or_else(usual);
                 Box::new(LossChange { high, low, candidates })
             }
             Self::Aser => Box::new(Aser { count, shapley }),

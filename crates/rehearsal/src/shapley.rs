@@ -60,8 +60,8 @@ impl Points {
     }
 }
 
-/// A row per evaluation point: the value of every candidate to it. Each row sums to the share of its k nearest candidates that have its
-/// label (counting against k).
+/// A row per evaluation point: the value of every candidate to it. Where there are at least k candidates, a row sums to the share of its k
+/// nearest that have its label.
 pub fn knn_shapley(candidates: &Points, evaluated: &Points, neighbours: usize) -> Vec<Vec<f64>> {
     let points: Vec<(&Vec<f32>, Class)> = evaluated.features.iter().zip(evaluated.labels.iter().copied()).collect();
     points.into_par_iter().map(|(point, label)| values(candidates, point, label, neighbours)).collect()
@@ -87,6 +87,13 @@ fn values(candidates: &Points, point: &[f32], label: Class, neighbours: usize) -
         further = Some(index);
     }
     values
+}
+
+/// The indices of all scores, the highest first; equal ones by index.
+pub(crate) fn descending(scores: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    order
 }
 
 fn squared_distance(a: &[f32], b: &[f32]) -> f64 {

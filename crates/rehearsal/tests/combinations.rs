@@ -7,7 +7,7 @@ use std::{ops::ControlFlow, path::Path};
 use rehearsal::{
     checkpoint::{Checkpoint, Progress},
     choice::Choice,
-    config::{Combination, Said, combination, combinations},
+    config::{Combination, Said},
     experiment::{Experiment, Outcome},
     memory::PolicyKind,
     methods::MethodKind,
@@ -50,18 +50,13 @@ fn finish(experiment: Experiment) {
 
 #[test]
 fn every_combination_runs_and_resumes_bit_for_bit() {
-    let all = combinations();
-    assert_eq!(
-        all.len(),
-        7 * 4 * 6 + 2,
-        "seven methods that replay, four policies, six retrievals; two without memory"
-    );
-    for (index, &combination) in all.iter().enumerate() {
+    let sensible = Combination::all().into_iter().filter(|combination| combination.check().is_ok());
+    for (index, combination) in sensible.enumerate() {
         let (said, parent) = (said(combination), tempfile::tempdir().unwrap());
         let [whole, parted] = ["whole", "parted"].map(|name| parent.path().join(name));
         finish(Experiment::new(&said, Some(&whole)).unwrap());
         // Another place for each: any step of the run, the last included.
-        let stop = StopAfter(1 + index as u64 % 12);
+        let stop = StopAfter(1 + (5 * index + index / 12) as u64 % 12);
         let stopped = Experiment::new(&said, Some(&parted)).unwrap().run(&mut { stop }).unwrap();
         assert!(matches!(stopped, Outcome::Stopped));
         finish(Experiment::resume(&parted, |_| {}).unwrap());
@@ -80,7 +75,7 @@ fn every_combination_runs_and_resumes_bit_for_bit() {
 fn what_makes_no_sense_together_is_refused_with_the_reason() {
     for &method in MethodKind::ALL.iter().filter(|method| !method.replays()) {
         for &policy in PolicyKind::ALL {
-            assert!(combination(method, Some(policy), None).is_err());
+            assert!(Combination { method, policy: Some(policy), retrieval: None }.check().is_err());
         }
         for &retrieval in RetrievalKind::ALL {
             let asked = Combination { method, policy: None, retrieval: Some(retrieval) };

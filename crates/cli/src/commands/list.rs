@@ -5,7 +5,7 @@ use std::{fmt::Write, process::ExitCode};
 use anyhow::Result;
 use rehearsal::{
     choice::{About, Choice},
-    config::combination,
+    config::Combination,
     memory::PolicyKind,
     methods::MethodKind,
     retrieval::RetrievalKind,
@@ -26,15 +26,15 @@ fn as_text() -> String {
     section(&mut text, "Methods (--method)", MethodKind::ALL.iter().map(|kind| (kind.name(), kind.about())));
     section(&mut text, "Memory policies (--memory-policy)", PolicyKind::ALL.iter().map(|k| (k.name(), k.about())));
     section(&mut text, "Retrievals (--retrieval)", RetrievalKind::ALL.iter().map(|kind| (kind.name(), kind.about())));
-    text += "Combinations: any of a row's policies with any of its retrievals (* unless named)\n";
+    text += "Combinations: any policy of a row with any of its retrievals (* the usual)\n";
     for &method in MethodKind::ALL {
         combinations_of(&mut text, method);
     }
-    text += "\nmemory-match retrieves pairs: --retrieved must be even. --ratio goes with balanced.\n";
+    text += "\nmemory-match wants an even --retrieved; --ratio goes with balanced.\n";
     text
 }
 
-/// A heading and a line or two for each value, no wider than 80 columns.
+/// A heading and a line or two for each value, narrow enough for 80 columns.
 fn section(text: &mut String, heading: &str, values: impl Iterator<Item = (&'static str, About)>) {
     *text += heading;
     *text += "\n";
@@ -50,10 +50,11 @@ fn section(text: &mut String, heading: &str, values: impl Iterator<Item = (&'sta
 /// The policies and retrievals that run with a method.
 fn combinations_of(text: &mut String, method: MethodKind) {
     let marked = |name: &str, usual: bool| if usual { format!("{name}*") } else { name.to_owned() };
-    let policies = PolicyKind::ALL.iter().filter(|&&policy| combination(method, Some(policy), None).is_ok());
+    let runs = |policy, retrieval| Combination { method, policy, retrieval }.check().is_ok();
+    let policies = PolicyKind::ALL.iter().filter(|&&policy| runs(Some(policy), None));
     let policies: Vec<String> =
         policies.map(|policy| marked(policy.name(), *policy == method.usual_policy())).collect();
-    let retrievals = RetrievalKind::ALL.iter().filter(|&&retrieval| combination(method, None, Some(retrieval)).is_ok());
+    let retrievals = RetrievalKind::ALL.iter().filter(|&&retrieval| runs(None, Some(retrieval)));
     let retrievals: Vec<String> =
         retrievals.map(|retrieval| marked(retrieval.name(), *retrieval == method.usual_retrieval())).collect();
     let name = method.name();
@@ -77,27 +78,13 @@ fn as_json() -> Value {
         "methods": MethodKind::ALL.iter().map(method).collect::<Vec<_>>(),
         "memory_policies": PolicyKind::ALL.iter().map(|k| described(k.name(), k.about())).collect::<Vec<_>>(),
         "retrievals": RetrievalKind::ALL.iter().map(|k| described(k.name(), k.about())).collect::<Vec<_>>(),
-        "combinations": every_combination(),
+        "combinations": Combination::all().into_iter().map(described_combination).collect::<Vec<_>>(),
     })
 }
 
-/// All that can be named together, and a method alone where it replays nothing.
-fn every_combination() -> Vec<Value> {
-    let mut all = Vec::new();
-    for &method in MethodKind::ALL {
-        if !method.replays() {
-            all.push(described_combination(method, None, None));
-        }
-        for &policy in PolicyKind::ALL {
-            let retrievals = RetrievalKind::ALL.iter();
-            all.extend(retrievals.map(|&retrieval| described_combination(method, Some(policy), Some(retrieval))));
-        }
-    }
-    all
-}
-
-fn described_combination(method: MethodKind, policy: Option<PolicyKind>, retrieval: Option<RetrievalKind>) -> Value {
-    let refused = combination(method, policy, retrieval).err().map(|refusal| refusal.to_string());
+fn described_combination(combination: Combination) -> Value {
+    let Combination { method, policy, retrieval } = combination;
+    let refused = combination.check().err().map(|refusal| refusal.to_string());
     let runs = refused.is_none();
     json!({ "method": method, "memory_policy": policy, "retrieval": retrieval, "runs": runs, "refused": refused })
 }

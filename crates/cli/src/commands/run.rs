@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Result, anyhow};
 use rehearsal::{
     config::{Refusal, Said},
     experiment::{Experiment, ExperimentError, Outcome},
@@ -52,12 +52,12 @@ fn prepare(args: &Run) -> Result<Prepared> {
     };
     let adjusted = adjusted(args)?;
     if let Some(result) = RunDirectory::read_result(directory)? {
-        let damaged = || format!("{} is damaged", directory.join("result.json").display());
-        let record = serde_json::from_str(&result).with_context(damaged)?;
+        let named = |why: String| anyhow!("{}: {why}", directory.join("result.json").display());
+        let record = Record::parse(&result).map_err(named)?;
         if !args.quiet {
             talk("this run is finished");
         }
-        return Ok(Prepared::Finished(record, directory.clone()));
+        return Ok(Prepared::Finished(Box::new(record), directory.clone()));
     }
     let experiment = Experiment::resume(directory, |saved| *saved = saved.overridden_by(&adjusted))?;
     Ok(Prepared::Ready(Box::new(experiment)))

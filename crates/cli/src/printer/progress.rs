@@ -56,7 +56,9 @@ impl Progress {
         let directory = experiment.directory().map(|path| format!(" → {}", path.display())).unwrap_or_default();
         talk(&format!(
             "{}{retrieval} on {}, {} tasks, {total} steps{directory}",
-            config.method, config.dataset, config.tasks
+            config.method,
+            config.dataset,
+            config.plan().tasks
         ));
         if before > 0 {
             talk(&format!("going on after step {before}"));
@@ -66,7 +68,7 @@ impl Progress {
         } else {
             Display::Lines { last: Instant::now() }
         };
-        let (tasks, epochs, batch) = (config.tasks, config.epochs, config.batch);
+        let (tasks, epochs, batch) = (config.plan().tasks, config.passes(), config.batch);
         Self { display, tasks, epochs, batch, total, before, start: Instant::now(), loss: None }
     }
 

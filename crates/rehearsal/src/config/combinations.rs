@@ -3,7 +3,7 @@
 use super::Refusal;
 use crate::{choice::Choice, memory::PolicyKind, methods::MethodKind, retrieval::RetrievalKind};
 
-/// One of each kind; no policy and no retrieval where nothing is replayed.
+/// One of each kind; `None` where none is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Combination {
     /// What a step minimises.
@@ -14,40 +14,34 @@ pub struct Combination {
     pub retrieval: Option<RetrievalKind>,
 }
 
-/// Whether a method can be run with a policy and a retrieval, where they are named.
-///
-/// # Errors
-/// They make no sense together; the error says why.
-pub fn combination(
-    method: MethodKind,
-    policy: Option<PolicyKind>,
-    retrieval: Option<RetrievalKind>,
-) -> Result<(), Refusal> {
-    if method.replays() {
-        return Ok(());
+impl Combination {
+    /// All that can be named together, and a method alone where it replays nothing; sensible or not.
+    pub fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for &method in MethodKind::ALL {
+            if !method.replays() {
+                all.push(Self { method, policy: None, retrieval: None });
+            }
+            for policy in PolicyKind::ALL.iter().copied().map(Some) {
+                let retrievals = RetrievalKind::ALL.iter().copied().map(Some);
+                all.extend(retrievals.map(|retrieval| Self { method, policy, retrieval }));
+            }
+        }
+        all
     }
-    let why = |flag: &str, name: &str| {
-        Err(Refusal(format!("{method} replays nothing: `--{flag} {name}` cannot be used with it")))
-    };
-    match (policy, retrieval) {
-        (_, Some(retrieval)) => why("retrieval", retrieval.name()),
-        (Some(policy), None) => why("memory-policy", policy.name()),
-        (None, None) => Ok(()),
-    }
-}
 
-/// Every combination that runs.
-pub fn combinations() -> Vec<Combination> {
-    let mut all = Vec::new();
-    for &method in MethodKind::ALL {
-        if !method.replays() {
-            all.push(Combination { method, policy: None, retrieval: None });
-        }
-        for policy in PolicyKind::ALL.iter().copied().map(Some) {
-            let retrievals = RetrievalKind::ALL.iter().copied().map(Some);
-            let runs = retrievals.filter(|&retrieval| combination(method, policy, retrieval).is_ok());
-            all.extend(runs.map(|retrieval| Combination { method, policy, retrieval }));
-        }
+    /// Whether it makes sense.
+    ///
+    /// # Errors
+    /// It does not; the error says why.
+    pub fn check(self) -> Result<(), Refusal> {
+        let Self { method, policy, retrieval } = self;
+        let (flag, name) = match (policy, retrieval) {
+            (None, None) => return Ok(()),
+            _ if method.replays() => return Ok(()),
+            (_, Some(retrieval)) => ("retrieval", retrieval.name()),
+            (Some(policy), None) => ("memory-policy", policy.name()),
+        };
+        Err(Refusal(format!("{method} replays nothing: `--{flag} {name}` cannot be used with it")))
     }
-    all
 }

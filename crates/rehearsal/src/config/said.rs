@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Config, DeviceKind, Offer, Refusal, ScoreNorm, combination, refuse};
+use super::{Combination, Config, DeviceKind, Offer, Refusal, ScoreNorm, refuse};
 use crate::{
     choice::Choice,
     datasets::Dataset,
@@ -86,17 +86,14 @@ impl Said {
     }
 
     /// What both say; where they differ, `other`. What the file says only because of a value that `other` replaces goes with it: the ratio
-    /// with the retrieval, the retrieval with the memory, the fingerprint with the data set.
+    /// with the retrieval, what is usual for a method with the method, the fingerprint with the data set.
     pub fn overridden_by(&self, other: &Self) -> Self {
         let mut base = self.clone();
         if other.retrieval.is_some() || other.retrieved.is_some() {
             base.ratio = None;
         }
         if let Some(Ok(method)) = other.method.as_deref().map(MethodKind::from_name) {
-            if !method.replays() {
-                (base.retrieval, base.ratio, base.memory_policy) = (None, None, None);
-            }
-            base.memory = base.memory.filter(|&memory| memory > 0);
+            base.forget_what_goes_with_the_method(method);
         }
         if other.dataset.is_some() {
             base.data_sha256 = None;
@@ -163,6 +160,22 @@ impl Said {
         Ok(config)
     }
 
+    /// Unsays what is usual for the method named here, where another takes its place.
+    fn forget_what_goes_with_the_method(&mut self, next: MethodKind) {
+        let Ok(own) = choose(self.method.as_deref(), MethodKind::Pcr) else { return };
+        let usual = |said: &Option<String>, name: &str| said.as_deref() == Some(name);
+        if !next.replays() || own != next && usual(&self.retrieval, own.usual_retrieval().name()) {
+            (self.retrieval, self.ratio) = (None, None);
+        }
+        if !next.replays() || own != next && usual(&self.memory_policy, own.usual_policy().name()) {
+            self.memory_policy = None;
+        }
+        if own != next && usual(&self.views, own.usual_views().name()) {
+            self.views = None;
+        }
+        self.memory = self.memory.filter(|&memory| memory > 0);
+    }
+
     fn method_options(&self) -> Result<MethodOptions, Refusal> {
         Ok(MethodOptions {
             temperature: self.temperature.unwrap_or(0.09),
@@ -185,13 +198,13 @@ impl Said {
 
     fn retrieval(&self, method: MethodKind) -> Result<Option<RetrievalKind>, Refusal> {
         let named: Option<RetrievalKind> = self.retrieval.as_deref().map(named).transpose()?;
-        combination(method, None, named)?;
+        Combination { method, policy: None, retrieval: named }.check()?;
         Ok(method.replays().then(|| named.unwrap_or(method.usual_retrieval())))
     }
 
     fn memory_policy(&self, method: MethodKind) -> Result<Option<PolicyKind>, Refusal> {
         let named: Option<PolicyKind> = self.memory_policy.as_deref().map(named).transpose()?;
-        combination(method, named, None)?;
+        Combination { method, policy: named, retrieval: None }.check()?;
         Ok(method.replays().then(|| named.unwrap_or(method.usual_policy())))
     }
 

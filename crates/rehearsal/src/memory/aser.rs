@@ -5,7 +5,7 @@ use crate::{
     appraiser::Appraiser,
     chance::Chance,
     sample::{Sample, Slot},
-    shapley::{Points, ShapleyOptions, knn_shapley},
+    shapley::{Points, ShapleyOptions, descending, knn_shapley},
 };
 
 /// See the module.
@@ -87,10 +87,10 @@ fn minority(memory: &Memory, batch: &[Sample], share: f64) -> Vec<Sample> {
 /// Of `slots` candidate slots followed by the batch, as many as there are slots make the cut, by descending value. Who of the batch does,
 /// and which candidate slots do not, as many of the one as of the other.
 fn cut(values: &[f64], slots: usize) -> (Vec<usize>, Vec<usize>) {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
     let mut stays = vec![false; values.len()];
-    order[..slots].iter().for_each(|&index| stays[index] = true);
+    for &index in &descending(values)[..slots] {
+        stays[index] = true;
+    }
     let kept = (slots..values.len()).filter(|&index| stays[index]).map(|index| index - slots).collect();
     let dropped = (0..slots).filter(|&index| !stays[index]).collect();
     (kept, dropped)

@@ -14,17 +14,24 @@ pub struct ClassBalanced;
 
 impl Policy for ClassBalanced {
     fn offer(&mut self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn Appraiser, chance: &mut Chance) {
-        for sample in fill(memory, samples) {
-            let slot = slot_for(memory, sample.sample.label, chance);
+        let left = fill(memory, samples);
+        let mut classes = memory.by_class();
+        for sample in left {
+            let label = sample.sample.label;
+            let slot = slot_for(memory, &classes, label, chance);
+            if let Some(slot) = slot {
+                classes[memory.label(slot).index()].retain(|other| *other != slot);
+                classes.resize(classes.len().max(label.index() + 1), Vec::new());
+                classes[label.index()].push(slot);
+            }
             memory.place(sample, slot);
         }
     }
 }
 
-/// Where a sample of class `label` goes in a full memory. A class that is among the largest, or has given way before, is a reservoir of its
-/// own; any other grows at the cost of a largest one.
-fn slot_for(memory: &Memory, label: Class, chance: &mut Chance) -> Option<Slot> {
-    let classes = memory.by_class();
+/// Where a sample of class `label` goes in a full memory, whose slots by class are `classes`. A class that is among the largest, or has
+/// given way before, is a reservoir of its own; any other grows at the cost of a largest one.
+fn slot_for(memory: &Memory, classes: &[Vec<Slot>], label: Class, chance: &mut Chance) -> Option<Slot> {
     let largest = classes.iter().map(Vec::len).max().filter(|&largest| largest > 0)?;
     let own = classes.get(label.index()).map_or(&[][..], Vec::as_slice);
     let presented = memory.presented_by_class().get(label.index()).copied().unwrap_or(0);
@@ -34,7 +41,7 @@ fn slot_for(memory: &Memory, label: Class, chance: &mut Chance) -> Option<Slot> 
         let drawn = chance.below(presented + 1) as usize;
         return own.get(drawn).copied();
     }
-    let among: Vec<Slot> = classes.into_iter().filter(|slots| slots.len() == largest).flatten().collect();
+    let among: Vec<Slot> = classes.iter().filter(|slots| slots.len() == largest).flatten().copied().collect();
     Some(among[chance.below(among.len() as u64) as usize])
 }
 

@@ -106,6 +106,7 @@ mod tests {
     use super::*;
     use crate::{
         chance::Decides,
+        gradients::Gradients,
         methods::testing::{anchors, close, network, rows, values},
         sample::TaskId,
     };
@@ -167,18 +168,19 @@ mod tests {
         }
     }
 
+    /// The network after a training pass and a step on noise.
+    fn moved(network: &Network, seed: u64) -> Network {
+        let mut network = network.clone();
+        let anchors = anchors(&[0, 1, 2], seed, &network);
+        let loss = cross_entropy(network.train_logits(anchors.images), &anchors.labels).mean();
+        network.clone().descend(&Gradients::of(&loss, &network), 1.0)
+    }
+
     #[test]
     fn a_network_that_never_moves_stays() {
         let working = network(3);
         let mut method = ClsEr::new(ClsErOptions { stable_frequency: 0.0, ..ALWAYS }, &working);
-        let other = working.clone().averaged(&network(3), 0.5);
-        let moved = other.clone().descend(
-            &crate::gradients::Gradients::of(
-                &other.logits(anchors(&[0], 3, &other).images, crate::network::Norm::Eval).mean(),
-                &other,
-            ),
-            1.0,
-        );
+        let moved = moved(&working, 3);
         method.after_step(&moved, 1, &mut Chance::new(0, Decides::Averaging, &[0]));
         assert_eq!(method.stable.state(), working.state());
         assert_ne!(method.plastic.state(), working.state());
@@ -186,12 +188,14 @@ mod tests {
 
     #[test]
     fn its_state_goes_into_another() {
-        let (first, second) = (network(3), network(3).averaged(&network(3), 0.5));
-        let mut working = first.clone();
-        working.train_logits(anchors(&[0, 1], 5, &first).images);
-        let mut method = ClsEr::new(ALWAYS, &working);
-        method.plastic = first.valid();
-        let mut other = ClsEr::new(ALWAYS, &second);
+        let first = network(3);
+        let mut method = ClsEr::new(ALWAYS, &first);
+        method.stable = moved(&first, 1).valid();
+        method.plastic = moved(&first, 2).valid();
+        let mut other = ClsEr::new(ALWAYS, &first);
+        for name in ["stable.", "plastic."] {
+            assert_ne!(other.state().under(name), method.state().under(name));
+        }
         other.load(&method.state()).unwrap();
         assert_eq!(other.state(), method.state());
         assert!(other.load(&State::default()).is_err());

@@ -7,7 +7,7 @@ use crate::{
     memory::Memory,
     probe::Probe,
     sample::Slot,
-    shapley::{Points, ShapleyOptions, ShapleyScore, knn_shapley},
+    shapley::{Points, ShapleyOptions, ShapleyScore, descending, knn_shapley},
 };
 
 /// See the module.
@@ -31,7 +31,7 @@ impl Retrieval for Aser {
         let (among, friends) = (points(&candidates), points(&cooperative));
         let new = Points::new(probe.incoming_features(), probe.incoming());
         let scores = self.scores(&among, &friends, &new);
-        highest(&scores, self.count).into_iter().map(|index| candidates[index]).collect()
+        descending(&scores).into_iter().take(self.count).map(|index| candidates[index]).collect()
     }
 }
 
@@ -62,14 +62,6 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The indices of the `count` highest scores, descending; equal ones by index.
-fn highest(scores: &[f64], count: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-    order.truncate(count);
-    order
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,7 +85,7 @@ mod tests {
             assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}, expected {expected:?}");
             // The vectors print eight digits: what is equal in them is equal here.
             let rounded: Vec<f64> = found.iter().map(|score| (score * 1e8).round()).collect();
-            assert_eq!(highest(&rounded, 5), order);
+            assert_eq!(descending(&rounded), order);
         };
         expect(ShapleyScore::Asvm, [0.10277778, -0.175, 0.04722222, 0.01944444, 0.00555556], [0, 2, 3, 4, 1]);
         expect(ShapleyScore::Asv, [0.36666667, 0.38333333, 0.45, 0.55, 0.2], [3, 2, 1, 0, 4]);

@@ -21,25 +21,23 @@ impl Retrieval for MemoryMatch {
         if memory.presented() <= self.warm_up {
             return Vec::new();
         }
+        let by_class = memory.by_class();
         let enough = memory.len() >= 2 * self.pairs;
-        let matched = enough.then(|| (0..TRIES).find_map(|_| matched(memory, self.pairs, chance))).flatten();
+        let matched = enough.then(|| (0..TRIES).find_map(|_| matched(memory, &by_class, self.pairs, chance))).flatten();
         matched.unwrap_or_else(|| memory.draw(2 * self.pairs, chance))
     }
 }
 
 /// One draw and its partners, all distinct; none where a class has no partner left.
-fn matched(memory: &Memory, pairs: usize, chance: &mut Chance) -> Option<Vec<Slot>> {
+fn matched(memory: &Memory, by_class: &[Vec<Slot>], pairs: usize, chance: &mut Chance) -> Option<Vec<Slot>> {
     let mut slots = memory.draw(pairs, chance);
-    let mut by_class = memory.by_class();
-    for class in &mut by_class {
-        class.retain(|slot| !slots.contains(slot));
-    }
     for drawn in 0..pairs {
-        let others = &mut by_class[memory.label(slots[drawn]).index()];
+        let class = &by_class[memory.label(slots[drawn]).index()];
+        let others: Vec<Slot> = class.iter().copied().filter(|slot| !slots.contains(slot)).collect();
         if others.is_empty() {
             return None;
         }
-        slots.push(others.swap_remove(chance.below(others.len() as u64) as usize));
+        slots.push(others[chance.below(others.len() as u64) as usize]);
     }
     Some(slots)
 }
