@@ -39,9 +39,10 @@ fn section(text: &mut String, heading: &str, values: impl Iterator<Item = (&'sta
     *text += heading;
     *text += "\n";
     for (name, About { does, costs }) in values {
-        *text += &format!("  {name:<14}  {does}\n");
+        let line = |words: &str, name: &str| format!("  {name:<14}  {words}\n");
+        text.push_str(&line(does, name));
         if !costs.is_empty() {
-            *text += &format!("  {:<14}  costs: {costs}\n", "");
+            text.push_str(&line(&format!("costs: {costs}"), ""));
         }
     }
     *text += "\n";
