@@ -2,7 +2,7 @@
 """Makes the embedded data set from the whole of Fashion-MNIST.
 
     apt-get install dataset-fashion-mnist
-    python3 scripts/make_embedded.py /usr/share/datasets/fashion-mnist crates/rehearsal/data/embedded
+    python3 scripts/make_embedded.py /usr/share/datasets/fashion-mnist crates/data/embedded
 
 Takes the first 250 training and the first 100 test images of each of the ten classes, in the order of the official files, and writes them
 as idx files like the official ones, gzipped without a time stamp: the same input gives the same bytes.

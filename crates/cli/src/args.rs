@@ -1,5 +1,7 @@
 //! The command line.
 
+pub mod data;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -19,6 +21,12 @@ pub enum Command {
     Run(Box<Run>),
     /// List methods, memory policies and retrievals, what they cost, and which go together
     List(List),
+    /// Fetch, check and look at data sets
+    Data(data::Data),
+    /// Make the paper's tables and figures from runs
+    Report(Report),
+    /// Set two runs, or two sets of runs, side by side
+    Compare(Compare),
     /// Measure speed
     Bench(Bench),
 }
@@ -40,6 +48,8 @@ Examples:
   rehearsal run --method er --retrieval random     experience replay, replaying at random
   rehearsal run --retrieval balanced --ratio 7:3   seven conflicting, three aligned samples a step
   rehearsal run --method der-pp --memory-policy gss
+  rehearsal run --dataset folder --data ~/photos --size 64 --tasks 3
+  rehearsal run --dataset cifar10+fashion-mnist    one data set after the other
   rehearsal run --dataset cifar100 --data ~/data --tasks 20 --epochs 50 --memory 10000 --width 64
   rehearsal run my.toml --seed 3                   settings from a file; flags override it
   rehearsal run --resume runs/my-run               go on where a run was stopped
@@ -47,7 +57,7 @@ Examples:
 `rehearsal list` says what there is, what it costs and what goes together.
 
 An experiment file has the same names as the flags (tasks = 5, class-order = \"natural\", …), and these, which have no flag:
-backbone, kernels, views, score-norm, offer, checkpoint-minutes; PCR: temperature, denominator; ER: reduction; DER++: der-alpha,
+task-classes = [[\"cat\", \"dog\"], [\"car\"]] (tasks of any size), backbone, kernels, views, score-norm, offer, checkpoint-minutes; PCR: temperature, denominator; ER: reduction; DER++: der-alpha,
 der-beta; ER-ACE: task-free, head; CLS-ER: consistency, stable-frequency, stable-alpha, plastic-frequency, plastic-alpha; GSS:
 gss-groups, gss-group-size; ASER: shapley-score, shapley-neighbours, shapley-per-class; memory matching: match-warm-up.";
 
@@ -75,13 +85,26 @@ pub struct Run {
 
 #[derive(clap::Args)]
 pub struct Settings {
-    /// embedded, cifar10 or cifar100 [default: embedded]
+    /// embedded, cifar10, cifar100, core50, fashion-mnist, food100, mini-imagenet, places100, tiny-imagenet, folder, or several joined by +
+    /// [default: embedded]
     #[arg(long, value_name = "NAME", help_heading = "Data")]
     pub dataset: Option<String>,
-    /// Where the data set's files are
+    /// Where the data set's files are [default: $`REHEARSAL_DATA`, or the platform's data directory]
     #[arg(long, value_name = "DIR", help_heading = "Data")]
     pub data: Option<PathBuf>,
-    /// Into how many tasks the classes are cut [default: 5; cifar100: 20]
+    /// Height and width of the images [default: the data set's own; folder: 84]
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    pub size: Option<usize>,
+    /// Leave out files that are no images, instead of refusing the data set
+    #[arg(long, help_heading = "Data")]
+    pub skip_bad: bool,
+    /// How tasks differ: class-incremental, domain-incremental or blurry [default: class-incremental]
+    #[arg(long, value_name = "KIND", help_heading = "Data")]
+    pub stream: Option<String>,
+    /// With --stream blurry: the share of each task's images that comes from other tasks [default: 0.1]
+    #[arg(long, value_name = "SHARE", help_heading = "Data")]
+    pub blur: Option<f64>,
+    /// Into how many tasks the classes are cut [default: 5, 10 or 20, as is usual for the data set]
     #[arg(long, value_name = "N", help_heading = "Data")]
     pub tasks: Option<usize>,
     /// Use the data set's first N classes [default: all]
@@ -146,6 +169,10 @@ impl Settings {
         Said {
             dataset: self.dataset.clone(),
             data: self.data.clone(),
+            size: self.size,
+            skip_bad: self.skip_bad.then_some(true),
+            stream: self.stream.clone(),
+            blur: self.blur,
             method: self.method.clone(),
             retrieval: self.retrieval.clone(),
             ratio: self.ratio.clone(),
@@ -197,4 +224,50 @@ step:  virtual step (forward + backward on 20), score, select, train")]
         #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
         repeats: u16,
     },
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  rehearsal report runs                      all runs at or below runs/, into report/
+  rehearsal report runs old/runs -o out      runs of two places, into out/
+  rehearsal report runs -q | xargs xdg-open  open the page
+
+The report is one page, index.html, that needs no network. Beside it, tables/ holds every table as Markdown, LaTeX and CSV, figures/ every \
+figure as SVG and PNG, index.md all of it as Markdown. Runs that differ in their seed only are averaged. What the paper reports stands beside \
+it, marked as the paper's. What is missing is said to be missing.";
+
+#[derive(clap::Args)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub struct Report {
+    /// Where to look for runs, at any depth
+    #[arg(value_name = "DIR", required = true)]
+    pub directories: Vec<PathBuf>,
+    /// Where to write; an older report there is replaced
+    #[arg(long, short, value_name = "DIR", default_value = "report")]
+    pub out: PathBuf,
+    /// Say nothing but errors; the page's path is printed all the same
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  rehearsal compare runs/a runs/b                 two runs
+  rehearsal compare 'runs/er-*' 'runs/pcr-*'      two sets of runs, by name; quote the star
+  rehearsal compare study/random study/balanced   two directories of runs
+  rehearsal compare runs/a runs/b --json | jq .measures.accuracy
+
+Runs are paired by data and seed. Differences of measures are tested over pairs (Wilcoxon signed-rank), those of the final models over test \
+images (McNemar).";
+
+#[derive(clap::Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub struct Compare {
+    /// A run, a directory of runs, or a pattern such as 'runs/er-*'
+    pub a: PathBuf,
+    /// What to compare it with
+    pub b: PathBuf,
+    /// Print JSON; measures are fractions
+    #[arg(long)]
+    pub json: bool,
 }

@@ -1,5 +1,8 @@
 //! One file per verb.
 
 pub mod bench;
+pub mod compare;
+pub mod data;
 pub mod list;
+pub mod report;
 pub mod run;

@@ -16,7 +16,10 @@ fn main() -> ExitCode {
     let done = match Args::parse().command {
         Command::Run(run) => commands::run::run(&run),
         Command::List(list) => commands::list::list(&list),
+        Command::Data(data) => commands::data::data(&data),
         Command::Bench(bench) => commands::bench::bench(&bench),
+        Command::Report(report) => commands::report::report(&report),
+        Command::Compare(compare) => commands::compare::compare(&compare),
     };
     done.unwrap_or_else(|error| {
         printer::talk(&format!("error: {error:#}"));

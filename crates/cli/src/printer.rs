@@ -1,16 +1,29 @@
 //! What a person sees: a progress bar on a terminal, plain lines now and then in a pipe, and a table at the end.
 
+mod bar;
+mod comparison;
 mod progress;
 mod summary;
 
 use std::io::{self, Write};
 
+pub use bar::Bar;
+pub use comparison::{comparison, comparison_json};
 pub use progress::Progress;
 pub use summary::summary;
 
 /// A fraction as a percentage with one decimal, `-` where there is none.
 fn percent(fraction: Option<f64>) -> String {
     fraction.map_or_else(|| "-".to_owned(), |fraction| format!("{:.1}", 100.0 * fraction))
+}
+
+/// 1234567 bytes as 1.2 MB.
+pub fn bytes(count: u64) -> String {
+    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    match units.iter().find(|(size, _)| count as f64 >= *size) {
+        Some((size, unit)) => format!("{:.1} {unit}", count as f64 / size),
+        None => format!("{count} B"),
+    }
 }
 
 /// Says a line on standard error. A reader who has gone away does not stop a run.

@@ -180,7 +180,7 @@ fn an_interrupted_run_stops_at_a_checkpoint_and_says_how_to_go_on() {
 fn names_that_do_not_exist() {
     refused(
         &["run", "--dataset", "cifar"],
-        "there is no data set `cifar`: did you mean `cifar10`? choose one of embedded, cifar10, cifar100",
+        "there is no data set `cifar`: did you mean `cifar10`? choose one of embedded, cifar10, cifar100, core50",
     );
     refused(
         &["run", "--method", "prc"],
@@ -217,8 +217,12 @@ fn numbers_that_do_not_fit() {
 
 #[test]
 fn files_and_directories_that_do_not_fit() {
-    refused(&["run", "--dataset", "cifar100"], "say where they are with `--data DIR`");
-    refused(&["run", "--dataset", "cifar100", "--data", "nowhere"], "nowhere/fine_label_names.txt is missing");
+    refused(
+        &["run", "--dataset", "cifar100", "--data", "nowhere"],
+        "there is no cifar-100-binary/fine_label_names.txt",
+    );
+    refused(&["run", "--dataset", "food100", "--data", "nowhere"], "Fetch it with `rehearsal data fetch food100`");
+    refused(&["run", "--dataset", "folder"], "a folder of images is read from where you say: `--data DIR`");
     refused(&["run", "nothing.toml"], "nothing.toml cannot be read");
     refused(&["run", "--out", "small.toml/run"], "small.toml/run cannot be written");
     refused(&["run", "--resume", "nowhere"], "nowhere holds no run to resume");

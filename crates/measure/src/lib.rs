@@ -2,7 +2,10 @@
 //!
 //! A run learns its tasks one after another and is tested on all of them after each. What those tests say is an
 //! [`AccuracyMatrix`]; every measure of the run is a pure function of it, listed in [`METRICS`]. What replay does to
-//! the embedding space is told by the distances: [`inner_distance`], [`distance_to_proxies`] and [`proxy_drift`].
+//! the embedding space is told by the distances: [`inner_distance`], [`distance_to_proxies`] and [`proxy_drift`];
+//! a run's series of them is [`TaskDiagnostics`].
+//! Whether two ways of learning differ is told by [`OverSeeds`], [`wilcoxon`] over pairs of runs, [`mcnemar`] over test
+//! images, and [`holm`] where several such comparisons share a table.
 //!
 //! Tasks and classes are counted from 0, accuracies are fractions.
 //!
@@ -24,12 +27,23 @@
 //! ```
 
 mod accuracy_matrix;
+mod diagnostics;
 mod distances;
+mod holm;
+mod mcnemar;
 mod metrics;
+mod over_seeds;
+mod ranks;
+mod wilcoxon;
 
 pub use accuracy_matrix::{AccuracyMatrix, MatrixError};
+pub use diagnostics::{ClassDrift, Histogram, TaskDiagnostics};
 pub use distances::{Distance, distance_to_proxies, inner_distance, proxy_drift};
+pub use holm::holm;
+pub use mcnemar::{McNemar, mcnemar, mcnemar_of};
 pub use metrics::{
     Better, METRICS, Metric, Retention, accuracy, accuracy_after, average_incremental_accuracy, backward_transfer,
     forgetting, forgetting_from_first, retention, retention_after,
 };
+pub use over_seeds::OverSeeds;
+pub use wilcoxon::{Wilcoxon, wilcoxon};

@@ -39,7 +39,7 @@ impl Method for FocalReplay {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = Said::parse("method = 'er'\nbackbone = 'tiny'\nwidth = 16\ntrain-per-class = 100")?.resolve()?;
-    let stream = Stream::new(config.dataset.open(config.data.as_deref())?, &config.plan())?;
+    let stream = Stream::new(config.dataset.open(&config.request())?, &config.plan())?;
     let (mut parts, settings) = parts(&config, &stream);
     parts.method = Box::new(FocalReplay { gamma: 2.0 });
     let mut learner = Learner::new(parts, settings);

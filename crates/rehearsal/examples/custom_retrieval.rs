@@ -36,7 +36,7 @@ impl Retrieval for Farthest {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = Said::parse("method = 'er'\nbackbone = 'tiny'\nwidth = 16\ntrain-per-class = 100")?.resolve()?;
-    let stream = Stream::new(config.dataset.open(config.data.as_deref())?, &config.plan())?;
+    let stream = Stream::new(config.dataset.open(&config.request())?, &config.plan())?;
     let (mut parts, settings) = parts(&config, &stream);
     parts.retrieval = Box::new(Farthest { count: config.retrieved, candidates: config.candidates });
     let mut learner = Learner::new(parts, settings);

@@ -16,6 +16,10 @@ use sha2::{Digest, Sha256};
 pub enum Decides {
     /// In which order the classes appear.
     ClassOrder,
+    /// In which order the domains appear.
+    DomainOrder,
+    /// Which samples of a blurry stream change their task; position: task.
+    Blur,
     /// Which images are for training and which for testing, where a data set has no split of its own.
     Split,
     /// The first weights.
@@ -38,6 +42,8 @@ impl Decides {
     fn name(self) -> &'static str {
         match self {
             Self::ClassOrder => "class order",
+            Self::DomainOrder => "domain order",
+            Self::Blur => "blur",
             Self::Split => "split",
             Self::Initialisation => "initialisation",
             Self::Shuffling => "shuffling",

@@ -14,13 +14,13 @@ pub use said::Said;
 
 use crate::{
     choice::choice,
-    datasets::Dataset,
+    datasets::{Chain, Request},
     memory::{GssOptions, PolicyKind},
     methods::{AceHead, MethodKind, MethodOptions},
     network::{BackboneKind, Kernels, Norm},
     retrieval::{Ratio, RetrievalKind, RetrievalOptions},
     shapley::ShapleyOptions,
-    stream::{ClassOrder, Plan},
+    stream::{ClassOrder, Plan, StreamKind},
     views::Views,
 };
 
@@ -65,11 +65,26 @@ impl From<ScoreNorm> for Norm {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Config {
-    /// The data set.
-    pub dataset: Dataset,
+    /// The data set, or several one after another.
+    pub dataset: Chain,
     /// Where its files are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
+    /// Height and width of the images; the data set's own if not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<usize>,
+    /// Leave out files that are no images.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub skip_bad: bool,
+    /// How tasks differ.
+    #[serde(default, skip_serializing_if = "StreamKind::is_usual")]
+    pub stream: StreamKind,
+    /// Blurry streams: the share of each task's samples that comes from other tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blur: Option<f64>,
+    /// The classes of each task, by name, where the user lists them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_classes: Option<Vec<Vec<String>>>,
     /// What a step minimises.
     pub method: MethodKind,
     /// Who is replayed; none for a method without memory.
@@ -160,6 +175,7 @@ impl Config {
             ("gss-group-size", self.gss.group_size, most),
             ("shapley-neighbours", self.shapley.neighbours, 1_000_000),
             ("shapley-per-class", self.shapley.per_class, 1_000_000),
+            ("size", self.size.unwrap_or(1), 1024),
         ];
         if let Some((name, value, most)) = counts.iter().find(|(_, value, most)| !(1..=*most).contains(value)) {
             return refuse(format!("`--{name}` must be between 1 and {most}, not {value}"));
@@ -201,10 +217,23 @@ impl Config {
         Ok(())
     }
 
+    /// How the data set is wanted.
+    pub fn request(&self) -> Request<'_> {
+        let (directory, skip_bad) = (self.data.as_deref(), self.skip_bad);
+        Request { directory, size: self.size, classes: self.classes, skip_bad, ..Request::default() }
+    }
+
     /// How the data set is cut.
     pub fn plan(&self) -> Plan {
+        let joint = self.method == MethodKind::Joint;
         Plan {
-            tasks: if self.method == MethodKind::Joint { 1 } else { self.tasks },
+            kind: if joint && self.stream == StreamKind::Blurry { StreamKind::ClassIncremental } else { self.stream },
+            blur: self.blur.unwrap_or(0.0),
+            task_classes: self
+                .task_classes
+                .as_ref()
+                .map(|listed| if joint { vec![listed.concat()] } else { listed.clone() }),
+            tasks: if joint { 1 } else { self.tasks },
             classes: self.classes,
             class_order: self.class_order,
             train_per_class: self.train_per_class,

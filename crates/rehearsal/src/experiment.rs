@@ -138,7 +138,7 @@ impl Experiment {
 
     fn open(said: &Said) -> Result<Self, ExperimentError> {
         let config = said.resolve()?;
-        let source = config.dataset.open(config.data.as_deref())?;
+        let source = config.dataset.open(&config.request())?;
         let data_sha256 = source.sha256().to_owned();
         if said.data_sha256.as_ref().is_some_and(|expected| *expected != data_sha256) {
             let why = format!(

@@ -1,9 +1,9 @@
 //! Images, labels and what they are called: newtypes for what is easily swapped. The only place where bytes become tensors.
 
-use std::sync::Arc;
-
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
+
+pub use data::{Image, ImageShape};
 
 /// A class, numbered in order of appearance in the stream: the classes seen so far are always `0..n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -34,27 +34,6 @@ impl TaskId {
     }
 }
 
-/// Height, width and channels (1 or 3) of every image of a data set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ImageShape {
-    /// Rows.
-    pub height: usize,
-    /// Columns.
-    pub width: usize,
-    /// 1 (grey) or 3 (red, green, blue).
-    pub channels: usize,
-}
-
-impl ImageShape {
-    /// Bytes of one image.
-    pub fn bytes(self) -> usize {
-        self.height * self.width * self.channels
-    }
-}
-
-/// An image as it is stored: `[height, width, channels]` bytes, shared, never changed.
-pub type Image = Arc<[u8]>;
-
 /// One labelled image of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
@@ -79,6 +58,8 @@ pub fn to_tensor<'a>(images: impl ExactSizeIterator<Item = &'a [u8]>, shape: Ima
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]

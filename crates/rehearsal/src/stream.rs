@@ -1,15 +1,45 @@
 //! A data set becomes a stream: class order → tasks → shuffled batches.
 
+mod cut;
+mod error;
+
 use std::sync::Arc;
 
-use thiserror::Error;
+pub use error::StreamError;
 
 use crate::{
     chance::{Chance, Decides},
     choice::choice,
     datasets::{DataError, Source, Split},
-    sample::{Class, ImageShape, Sample, TaskId},
+    sample::{ImageShape, Sample, TaskId},
 };
+use cut::{Entry, Task, cut};
+
+/// How tasks differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StreamKind {
+    /// Each task brings new classes.
+    #[default]
+    ClassIncremental,
+    /// Each task brings all classes, in a new domain.
+    DomainIncremental,
+    /// Each task brings new classes, but a share of its samples comes from other tasks.
+    Blurry,
+}
+choice!(
+    StreamKind,
+    "stream",
+    ClassIncremental = "class-incremental",
+    DomainIncremental = "domain-incremental",
+    Blurry = "blurry",
+);
+
+impl StreamKind {
+    /// Whether it is the one that a run has unless told otherwise.
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
 
 /// In which order the classes appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +54,13 @@ choice!(ClassOrder, "class order", Natural = "natural", Seeded = "seeded");
 /// How to cut a data set into a stream.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// How many tasks; the classes must divide by it.
+    /// How tasks differ.
+    pub kind: StreamKind,
+    /// Of a blurry stream: the share of each task's samples that comes from other tasks.
+    pub blur: f64,
+    /// The classes of each task, by name, where the user lists them; tasks may then be uneven.
+    pub task_classes: Option<Vec<Vec<String>>>,
+    /// How many tasks; the classes (or domains) must divide by it.
     pub tasks: usize,
     /// Use the data set's first so many classes only.
     pub classes: Option<usize>,
@@ -38,63 +74,6 @@ pub struct Plan {
     pub batch: usize,
     /// The experiment's seed.
     pub seed: u64,
-}
-
-/// Why a data set cannot be cut as planned.
-#[derive(Debug, Error, PartialEq, Eq)]
-pub enum StreamError {
-    /// More classes than there are, or none.
-    #[error("the data set has {available} classes: `--classes {asked}` cannot be used")]
-    Classes {
-        /// As asked.
-        asked: usize,
-        /// As there are.
-        available: usize,
-    },
-    /// A remainder.
-    #[error("{classes} classes do not divide into {tasks} tasks of equal size: choose `--tasks` from {}", divisors(*classes))]
-    Uneven {
-        /// Classes to share out.
-        classes: usize,
-        /// Tasks to share them among.
-        tasks: usize,
-    },
-    /// A class has no image in a split.
-    #[error("class `{class}` has no {split} images")]
-    Empty {
-        /// Its name.
-        class: String,
-        /// Train or test.
-        split: &'static str,
-    },
-    /// Not one whole batch in a task.
-    #[error("a batch of {batch} is larger than task {}, which has {samples} training images", task.0 + 1)]
-    Batch {
-        /// Samples per batch.
-        batch: usize,
-        /// The task.
-        task: TaskId,
-        /// Its training images.
-        samples: usize,
-    },
-}
-
-fn divisors(number: usize) -> String {
-    let all: Vec<String> = (1..=number).filter(|d| number.is_multiple_of(*d)).map(|d| d.to_string()).collect();
-    all.join(", ")
-}
-
-/// An image of the source and the class it has in the stream.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    index: usize,
-    label: Class,
-}
-
-#[derive(Debug, Default)]
-struct Task {
-    train: Vec<Entry>,
-    test: Vec<Entry>,
 }
 
 /// A sequence of tasks over one source. Classes are renumbered in order of appearance.
@@ -112,28 +91,8 @@ impl Stream {
     /// # Errors
     /// The plan does not fit the data: see [`StreamError`].
     pub fn new(source: Arc<dyn Source>, plan: &Plan) -> Result<Self, StreamError> {
-        let available = source.class_names().len();
-        let classes = plan.classes.unwrap_or(available);
-        if classes == 0 || classes > available {
-            return Err(StreamError::Classes { asked: classes, available });
-        }
-        if plan.tasks == 0 || !classes.is_multiple_of(plan.tasks) {
-            return Err(StreamError::Uneven { classes, tasks: plan.tasks });
-        }
-        let mut order: Vec<usize> = (0..classes).collect();
-        if plan.class_order == ClassOrder::Seeded {
-            Chance::new(plan.seed, Decides::ClassOrder, &[]).shuffle(&mut order);
-        }
+        let (tasks, order) = cut(&*source, plan)?;
         let class_names: Vec<String> = order.iter().map(|&class| source.class_names()[class].clone()).collect();
-        let mut train = per_class(&*source, Split::Train, &order, plan.train_per_class)?.into_iter();
-        let mut test = per_class(&*source, Split::Test, &order, plan.test_per_class)?.into_iter();
-        let per_task = classes / plan.tasks;
-        let tasks: Vec<Task> = (0..plan.tasks)
-            .map(|_| Task {
-                train: train.by_ref().take(per_task).flatten().collect(),
-                test: test.by_ref().take(per_task).flatten().collect(),
-            })
-            .collect();
         if let Some((task, short)) = tasks.iter().enumerate().find(|(_, task)| task.train.len() < plan.batch) {
             let task = TaskId(task as u16);
             return Err(StreamError::Batch { batch: plan.batch, task, samples: short.train.len() });
@@ -158,7 +117,7 @@ impl Stream {
 
     /// How many classes have appeared once `task` has begun: they are `0..seen`.
     pub fn seen(&self, task: TaskId) -> usize {
-        (task.index() + 1) * self.class_names.len() / self.tasks.len()
+        self.tasks[task.index()].seen
     }
 
     /// Whole batches in one epoch of a task; a last partial one is dropped.
@@ -206,42 +165,20 @@ impl Epoch<'_> {
     }
 }
 
-/// The images of each class of `order`, renumbered by their place in it.
-fn per_class(
-    source: &dyn Source,
-    split: Split,
-    order: &[usize],
-    cap: Option<usize>,
-) -> Result<Vec<Vec<Entry>>, StreamError> {
-    let mut place = vec![None; source.class_names().len()];
-    for (new, &old) in order.iter().enumerate() {
-        place[old] = Some(new);
-    }
-    let mut entries = vec![Vec::new(); order.len()];
-    for (index, &old) in source.labels(split).iter().enumerate() {
-        if let Some(new) = place[usize::from(old)]
-            && entries[new].len() < cap.unwrap_or(usize::MAX)
-        {
-            entries[new].push(Entry { index, label: Class(new as u16) });
-        }
-    }
-    match entries.iter().position(Vec::is_empty) {
-        None => Ok(entries),
-        Some(new) => {
-            let class = source.class_names()[order[new]].clone();
-            Err(StreamError::Empty { class, split: if split == Split::Train { "training" } else { "test" } })
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::datasets::Dataset;
+    use crate::{
+        datasets::{Dataset, Request},
+        sample::Class,
+    };
 
     fn plan() -> Plan {
         let cap = None;
         Plan {
+            kind: StreamKind::ClassIncremental,
+            blur: 0.0,
+            task_classes: None,
             tasks: 5,
             classes: None,
             class_order: ClassOrder::Seeded,
@@ -253,7 +190,7 @@ mod tests {
     }
 
     fn stream(plan: &Plan) -> Result<Stream, StreamError> {
-        Stream::new(Dataset::Embedded.open(None).unwrap(), plan)
+        Stream::new(Dataset::Embedded.open(&Request::default()).unwrap(), plan)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use burn::{module::Module, tensor::Device};
 use rehearsal::{
     checkpoint::Checkpoint,
     config::Said,
-    datasets::{Dataset, Split},
+    datasets::{Dataset, Request, Split},
     experiment::{Experiment, Outcome},
     network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
     run_directory::RunDirectory,
@@ -39,7 +39,7 @@ fn winograd_learns_as_well_as_direct() {
 
 #[test]
 fn winograd_features_of_a_trained_network_are_within_1e_4_of_direct_ones() {
-    let source = Dataset::Embedded.open(None).unwrap();
+    let source = Dataset::Embedded.open(&Request::default()).unwrap();
     let state = Checkpoint::from_bytes(&train("winograd", 0).1, source.shape()).unwrap().network;
     let device = Device::flex();
     let images: Vec<_> = (0..50).map(|index| source.image(Split::Test, index).unwrap()).collect();

@@ -8,6 +8,7 @@ use std::{
 use anyhow::{Result, anyhow};
 use rehearsal::{
     config::{Refusal, Said},
+    datasets::Request,
     experiment::{Experiment, ExperimentError, Outcome},
     record::Record,
     run_directory::{DirectoryError, RunDirectory},
@@ -16,7 +17,7 @@ use rehearsal::{
 use crate::{
     args::Run,
     interrupt::Interrupt,
-    printer::{self, Progress, print, talk},
+    printer::{self, Bar, Progress, print, talk},
 };
 
 /// Runs, or goes on with a run, and prints what came out. What is wrong before the first batch is a refusal.
@@ -59,6 +60,7 @@ fn prepare(args: &Run) -> Result<Prepared> {
         }
         return Ok(Prepared::Finished(Box::new(record), directory.clone()));
     }
+    pack(&Said::parse(&RunDirectory::read_config(directory)?)?.overridden_by(&adjusted), args.quiet)?;
     let experiment = Experiment::resume(directory, |saved| *saved = saved.overridden_by(&adjusted))?;
     Ok(Prepared::Ready(Box::new(experiment)))
 }
@@ -83,10 +85,25 @@ fn begin(args: &Run) -> Result<Experiment> {
         }
     };
     let said = said.overridden_by(&args.settings.said());
+    pack(&said, args.quiet)?;
     match &args.out {
         Some(out) => Ok(Experiment::new(&said, Some(out))?),
         None => begin_in_free_directory(&said),
     }
+}
+
+/// Decodes and packs image files, with a bar, if that is not done yet, and says what was left out. The experiment finds them packed.
+fn pack(said: &Said, quiet: bool) -> Result<()> {
+    let config = said.resolve()?;
+    if quiet || !config.dataset.datasets().iter().any(|dataset| dataset.is_packed()) {
+        return Ok(());
+    }
+    let source = config.dataset.open(&Request { progress: &Bar::default(), ..config.request() })?;
+    if let [first, ..] = source.skipped() {
+        let (count, path, why) = (source.skipped().len(), first.path.display(), &first.why);
+        talk(&format!("{count} files are no images and are left out; the first: {path}: {why}"));
+    }
+    Ok(())
 }
 
 /// In `runs/NAME`, or `runs/NAME-2` and so on, whichever is free and stays so.

@@ -11,7 +11,7 @@ use rehearsal::{experiment::Experiment, observer::StepEvent};
 use super::{percent, talk};
 
 /// How often a line is written where there is no terminal.
-const LINE_EVERY: Duration = Duration::from_secs(10);
+pub(super) const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// A display of progress on standard error.
 pub struct Progress {

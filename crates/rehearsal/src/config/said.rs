@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::{Combination, Config, DeviceKind, Offer, Refusal, ScoreNorm, refuse};
 use crate::{
     choice::Choice,
-    datasets::Dataset,
+    datasets::{Chain, Dataset},
     losses::Denominator,
     memory::{GssOptions, PolicyKind},
     methods::{AceHead, ClsErOptions, DerPpOptions, ErAceOptions, MethodKind, MethodOptions, Reduction},
     network::{BackboneKind, Kernels},
     retrieval::{Ratio, RetrievalKind},
     shapley::{ShapleyOptions, ShapleyScore},
-    stream::ClassOrder,
+    stream::{ClassOrder, StreamKind},
 };
 
 /// What the user said, in a file or on the command line: everything is optional, names are not yet looked up.
@@ -24,6 +24,11 @@ use crate::{
 pub struct Said {
     pub dataset: Option<String>,
     pub data: Option<PathBuf>,
+    pub size: Option<usize>,
+    pub skip_bad: Option<bool>,
+    pub stream: Option<String>,
+    pub blur: Option<f64>,
+    pub task_classes: Option<Vec<Vec<String>>>,
     pub method: Option<String>,
     pub retrieval: Option<String>,
     pub ratio: Option<String>,
@@ -96,13 +101,22 @@ impl Said {
             base.forget_what_goes_with_the_method(method);
         }
         if other.dataset.is_some() {
-            base.data_sha256 = None;
+            (base.data_sha256, base.task_classes) = (None, None);
+        }
+        if other.tasks.is_some() {
+            base.task_classes = None;
+        }
+        if other.task_classes.is_some() {
+            base.tasks = None;
+        }
+        if other.stream.is_some() {
+            base.blur = None;
         }
         macro_rules! join {
             ($($field:ident),+ $(,)?) => { Self { $($field: other.$field.clone().or(base.$field)),+ } };
         }
         join! {
-            dataset, data, method, retrieval, ratio, tasks, classes, class_order, train_per_class, test_per_class, epochs, memory, batch,
+            dataset, data, size, skip_bad, stream, blur, task_classes, method, retrieval, ratio, tasks, classes, class_order, train_per_class, test_per_class, epochs, memory, batch,
             retrieved, candidates, lr, width, seed, threads, device, backbone, kernels, memory_policy, temperature, denominator, reduction,
             der_alpha, der_beta, task_free, head, consistency, stable_frequency, stable_alpha, plastic_frequency, plastic_alpha,
             gss_groups, gss_group_size, shapley_score, shapley_neighbours, shapley_per_class, match_warm_up,
@@ -115,17 +129,23 @@ impl Said {
     /// # Errors
     /// A name is unknown, a number is out of range, or two things do not go together.
     pub fn resolve(&self) -> Result<Config, Refusal> {
-        let dataset = choose(self.dataset.as_deref(), Dataset::Embedded)?;
+        let dataset = self.dataset()?;
+        let stream = choose(self.stream.as_deref(), StreamKind::ClassIncremental)?;
         let method = choose(self.method.as_deref(), MethodKind::Pcr)?;
         let retrieved = self.retrieved.unwrap_or(10);
         let retrieval = self.retrieval(method)?;
         let config = Config {
-            dataset,
+            dataset: dataset.clone(),
             data: self.data.as_deref().map(absolute).transpose()?,
+            size: self.size,
+            skip_bad: self.skip_bad.unwrap_or(false),
+            stream,
+            blur: self.blur(stream)?,
+            task_classes: self.task_classes.clone(),
             method,
             retrieval,
             ratio: self.ratio(retrieval, retrieved)?,
-            tasks: self.tasks.unwrap_or(dataset.usual_tasks()),
+            tasks: self.task_count(&dataset, stream)?,
             classes: self.classes,
             class_order: choose(self.class_order.as_deref(), ClassOrder::Seeded)?,
             train_per_class: self.train_per_class,
@@ -194,6 +214,38 @@ impl Said {
                 plastic_alpha: self.plastic_alpha.unwrap_or(0.999),
             },
         })
+    }
+
+    fn dataset(&self) -> Result<Chain, Refusal> {
+        let chain = self.dataset.as_deref().map_or(Ok(Dataset::Embedded.into()), str::parse::<Chain>);
+        chain.map_err(|error| Refusal(error.to_string()))
+    }
+
+    fn blur(&self, stream: StreamKind) -> Result<Option<f64>, Refusal> {
+        match (stream, self.blur) {
+            (StreamKind::Blurry, None) => Ok(Some(0.1)),
+            (StreamKind::Blurry, Some(blur)) if !(0.0..=1.0).contains(&blur) => {
+                refuse(format!("`blur` is a share between 0 and 1, not {blur}"))
+            }
+            (StreamKind::Blurry, blur) | (_, blur @ None) => Ok(blur),
+            (_, Some(_)) => refuse("`blur` is for `stream = \"blurry\"`".into()),
+        }
+    }
+
+    fn task_count(&self, dataset: &Chain, stream: StreamKind) -> Result<usize, Refusal> {
+        let Some(listed) = &self.task_classes else {
+            let domains = || (stream == StreamKind::DomainIncremental).then_some(dataset.domains()).flatten();
+            return Ok(self.tasks.or_else(domains).unwrap_or_else(|| dataset.usual_tasks()));
+        };
+        match self.tasks {
+            _ if stream == StreamKind::DomainIncremental => {
+                refuse("in a domain-incremental stream every task has every class: leave out `task-classes`".into())
+            }
+            Some(tasks) if tasks != listed.len() => {
+                refuse(format!("`tasks` is {tasks}, but `task-classes` lists {}: leave out one of them", listed.len()))
+            }
+            _ => Ok(listed.len()),
+        }
     }
 
     fn retrieval(&self, method: MethodKind) -> Result<Option<RetrievalKind>, Refusal> {

@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::{DataError, Source, Split, hexadecimal, read};
-use crate::sample::{Image, ImageShape};
+use crate::{DataError, Image, ImageShape, Source, Split, digest::hexadecimal, files::read_into};
 
 const SHAPE: ImageShape = ImageShape { height: 32, width: 32, channels: 3 };
 const PLANE: usize = 32 * 32;
 const PIXELS: usize = 3 * PLANE;
 
 /// How one of the two is laid out.
-pub(super) struct Layout {
+pub(crate) struct Layout {
     folder: &'static str,
     train: &'static [&'static str],
     test: &'static [&'static str],
@@ -23,7 +22,7 @@ pub(super) struct Layout {
     label_bytes: usize,
 }
 
-pub(super) const CIFAR10: Layout = Layout {
+pub(crate) const CIFAR10: Layout = Layout {
     folder: "cifar-10-batches-bin",
     train: &["data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"],
     test: &["test_batch.bin"],
@@ -32,7 +31,7 @@ pub(super) const CIFAR10: Layout = Layout {
     label_bytes: 1,
 };
 
-pub(super) const CIFAR100: Layout = Layout {
+pub(crate) const CIFAR100: Layout = Layout {
     folder: "cifar-100-binary",
     train: &["train.bin"],
     test: &["test.bin"],
@@ -47,7 +46,7 @@ struct Part {
     records: Vec<u8>,
 }
 
-pub(super) struct Cifar {
+pub(crate) struct Cifar {
     names: Vec<String>,
     train: Part,
     test: Part,
@@ -56,7 +55,7 @@ pub(super) struct Cifar {
 }
 
 /// Opens the files in `directory`, or in the layout's usual folder inside it.
-pub(super) fn open(layout: &Layout, directory: &Path) -> Result<Cifar, DataError> {
+pub(crate) fn open(layout: &Layout, directory: &Path) -> Result<Cifar, DataError> {
     let inside = directory.join(layout.folder);
     let directory = if inside.is_dir() { inside } else { directory.to_path_buf() };
     let mut digest = Sha256::new();
@@ -68,7 +67,7 @@ pub(super) fn open(layout: &Layout, directory: &Path) -> Result<Cifar, DataError
 
 fn class_names(layout: &Layout, path: &Path, digest: &mut Sha256) -> Result<Vec<String>, DataError> {
     let expected = format!("the names of {} classes, one a line", layout.classes);
-    let bytes = read(path, &expected, digest)?;
+    let bytes = read_into(path, &expected, digest)?;
     let text = String::from_utf8_lossy(&bytes);
     let names: Vec<String> = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(String::from).collect();
     if names.len() == layout.classes {
@@ -87,7 +86,7 @@ fn part(layout: &Layout, directory: &Path, files: &[&str], digest: &mut Sha256) 
     for file in files {
         let path = directory.join(file);
         let expected = format!("records of {} bytes", layout.label_bytes + PIXELS);
-        let records = read(&path, &expected, digest)?;
+        let records = read_into(&path, &expected, digest)?;
         part.labels.extend(labels(layout, &records, &path)?);
         if part.records.is_empty() { part.records = records } else { part.records.extend(records) }
     }

@@ -2,25 +2,33 @@
 
 use std::path::Path;
 
-use super::DataError;
+use crate::DataError;
 
 /// Images of an idx3 file.
-pub(super) struct Images<'a> {
+pub struct Images<'a> {
+    /// Rows.
     pub height: usize,
+    /// Columns.
     pub width: usize,
     /// One image after another, row by row.
     pub pixels: &'a [u8],
 }
 
 /// Reads an idx3 file of bytes: `00 00 08 03`, count, height, width, pixels. `path` is for errors.
-pub(super) fn images<'a>(bytes: &'a [u8], path: &Path) -> Result<Images<'a>, DataError> {
+///
+/// # Errors
+/// The bytes are something else.
+pub fn images<'a>(bytes: &'a [u8], path: &Path) -> Result<Images<'a>, DataError> {
     let [count, height, width] = header(bytes, 0x0803, path)?;
     let pixels = body(bytes, 16, count.checked_mul(height).and_then(|n| n.checked_mul(width)), path)?;
     Ok(Images { height, width, pixels })
 }
 
 /// Reads an idx1 file of labels below `classes`: `00 00 08 01`, count, labels. `path` is for errors.
-pub(super) fn labels(bytes: &[u8], classes: usize, path: &Path) -> Result<Vec<u16>, DataError> {
+///
+/// # Errors
+/// The bytes are something else.
+pub fn labels(bytes: &[u8], classes: usize, path: &Path) -> Result<Vec<u16>, DataError> {
     let [count] = header(bytes, 0x0801, path)?;
     let labels = body(bytes, 8, Some(count), path)?;
     match labels.iter().position(|&label| usize::from(label) >= classes) {

@@ -1,0 +1,117 @@
+//! `rehearsal data`.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+const EXAMPLES: &str = "\
+Examples:
+  rehearsal data list                                 what there is, and what of it is here
+  rehearsal data fetch cifar100                       from its official place, checked and unpacked
+  rehearsal data fetch food100 --mirror http://host/  from another place
+  rehearsal data fetch core50 --from core50_128x128.zip
+  rehearsal data verify cifar100                      every file, every record
+  rehearsal data preview folder --data my -o my.png   what the learner will see
+  rehearsal data stats fashion-mnist --json | jq .mean
+
+Data live in --data DIR, else in $REHEARSAL_DATA, else in the platform's data directory (~/.local/share/rehearsal).";
+
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Data {
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+#[derive(Subcommand)]
+pub enum Verb {
+    /// List every data set: classes, images, size on disk, whether it is here, terms of use
+    List(List),
+    /// Fetch a data set: download (or go on with a download), check, unpack
+    Fetch(Fetch),
+    /// Check every file and every record of a data set, and name the bad ones
+    Verify(Look),
+    /// Draw a contact sheet: some images of each class, with its name
+    Preview(Preview),
+    /// Count images per class and split, channel means, duplicates between train and test
+    Stats(Look),
+}
+
+#[derive(clap::Args)]
+pub struct List {
+    /// Where data live
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(clap::Args)]
+pub struct Fetch {
+    /// Which data set
+    pub name: String,
+    /// Where data live
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Fetch from below this address, where files have their official names
+    #[arg(long, value_name = "URL")]
+    pub mirror: Option<String>,
+    /// Take this file, fetched by hand; may be said several times
+    #[arg(long, value_name = "FILE")]
+    pub from: Vec<PathBuf>,
+    /// Take files whose checksum is not known, or not the official one
+    #[arg(long)]
+    pub trust: bool,
+    /// Keep archives when they are unpacked
+    #[arg(long)]
+    pub keep: bool,
+    /// Say nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(clap::Args)]
+pub struct Look {
+    #[command(flatten)]
+    pub which: Which,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(clap::Args)]
+pub struct Preview {
+    #[command(flatten)]
+    pub which: Which,
+    /// Where to write the sheet
+    #[arg(long, short, value_name = "FILE", default_value = "grid.png")]
+    pub out: PathBuf,
+    /// Images of each class
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub per_class: u16,
+    /// Show test images instead of training images
+    #[arg(long)]
+    pub test: bool,
+}
+
+#[derive(clap::Args)]
+pub struct Which {
+    /// Which data set, or several joined by +
+    pub name: String,
+    /// Where it is
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Height and width of the images [default: the data set's own]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub size: Option<u16>,
+    /// How many classes; tiny-imagenet has 100 unless more are asked for
+    #[arg(long, value_name = "N")]
+    pub classes: Option<usize>,
+    /// Leave out files that are no images
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}

@@ -1,0 +1,73 @@
+//! `rehearsal data`: what there is, how it gets here, whether it is whole, what it looks like.
+
+mod fetch;
+mod list;
+mod preview;
+mod stats;
+mod verify;
+
+use std::process::ExitCode;
+
+use ::data::{Chain, DataError, Progress, Request};
+use anyhow::Result;
+
+use crate::{
+    args::data::{Data, Verb, Which},
+    printer::{Bar, talk},
+};
+
+/// Does what was asked. What makes no sense is a refusal.
+pub fn data(args: &Data) -> Result<ExitCode> {
+    let done = match &args.verb {
+        Verb::List(list) => list::list(list),
+        Verb::Fetch(fetch) => fetch::fetch(fetch),
+        Verb::Verify(look) => verify::verify(look),
+        Verb::Preview(preview) => preview::preview(preview),
+        Verb::Stats(look) => stats::stats(look),
+    };
+    match done {
+        Err(error) if is_refusal(&error) => {
+            talk(&format!("error: {error:#}"));
+            Ok(ExitCode::from(2))
+        }
+        done => done,
+    }
+}
+
+/// Whether an error is about what was asked rather than about what happened.
+fn is_refusal(error: &anyhow::Error) -> bool {
+    error.is::<data::choice::UnknownName>()
+        || matches!(
+            error.downcast_ref(),
+            Some(
+                DataError::Absent { .. }
+                    | DataError::NoFolder
+                    | DataError::NoHome
+                    | DataError::Untrusted { .. }
+                    | DataError::ByHand(_)
+                    | DataError::Refused(_)
+            )
+        )
+}
+
+/// Who shows how far it is.
+fn progress(quiet: bool) -> Box<dyn Progress> {
+    if quiet { Box::new(()) } else { Box::new(Bar::default()) }
+}
+
+/// The data sets that were named.
+fn chain(which: &Which) -> Result<Chain> {
+    Ok(which.name.parse()?)
+}
+
+/// As what a data set is wanted.
+fn request<'a>(which: &'a Which, progress: &'a dyn Progress) -> Request<'a> {
+    Request {
+        directory: which.data.as_deref(),
+        size: which.size.map(usize::from),
+        classes: which.classes,
+        skip_bad: which.skip_bad,
+        progress,
+        ..Request::default()
+    }
+}

@@ -1,0 +1,46 @@
+//! `rehearsal data fetch`.
+
+use std::process::ExitCode;
+
+use ::data::{
+    Dataset,
+    catalogue::{State, card, state},
+    choice::Choice,
+    fetch::{Fetch, Patience},
+    home,
+};
+use anyhow::Result;
+
+use super::progress;
+use crate::{
+    args::data,
+    printer::{print, talk},
+};
+
+/// Fetches a data set and prints where it is.
+pub fn fetch(args: &data::Fetch) -> Result<ExitCode> {
+    let dataset = Dataset::from_name(&args.name)?;
+    let home = match &args.data {
+        Some(directory) => directory.clone(),
+        None => home::usual()?,
+    };
+    if !args.quiet {
+        talk(&format!("{dataset}: terms of use: {} ({})", card(dataset).terms, card(dataset).about));
+    }
+    let progress = progress(args.quiet);
+    let fetch = Fetch {
+        home: &home,
+        mirror: args.mirror.as_deref(),
+        from: &args.from,
+        trust: args.trust,
+        keep: args.keep,
+        patience: Patience::default(),
+        progress: &*progress,
+    };
+    let directory = fetch.dataset(dataset)?;
+    if !args.quiet && state(dataset, &home).0 != State::Ready {
+        talk(&format!("{dataset} is not complete yet"));
+    }
+    print(&format!("{}\n", directory.display()))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,79 @@
+//! `rehearsal data list`.
+
+use std::{fs, path::Path, process::ExitCode};
+
+use ::data::{
+    Dataset,
+    catalogue::{card, state},
+    choice::Choice,
+    home,
+};
+use anyhow::Result;
+use serde_json::json;
+
+use crate::{
+    args::data::List,
+    printer::{bytes, print},
+};
+
+/// Prints every data set.
+pub fn list(args: &List) -> Result<ExitCode> {
+    let home = match &args.data {
+        Some(directory) => directory.clone(),
+        None => home::usual()?,
+    };
+    let mut rows = Vec::new();
+    let mut text = format!(
+        "{:<14}{:>8}{:>9}{:>9}{:>7}{:>10}  {:<9}{}\n",
+        "name", "classes", "train", "test", "size", "on disk", "state", "terms"
+    );
+    for &dataset in Dataset::ALL {
+        let card = card(dataset);
+        let (state, found) = state(dataset, &home);
+        let own = home.join(dataset.name());
+        let disk = if own.is_dir() { size(&own) } else { found.iter().map(|path| size(path)).sum() };
+        let number = |number: Option<usize>| number.map_or_else(|| "any".into(), |number| number.to_string());
+        let state = if dataset == Dataset::Folder { "yours" } else { state.name() };
+        text += &format!(
+            "{:<14}{:>8}{:>9}{:>9}{:>7}{:>10}  {:<9}{}\n",
+            dataset.name(),
+            number(card.classes),
+            number(card.images.map(|images| images.0)),
+            number(card.images.map(|images| images.1)),
+            card.size,
+            if disk == 0 { "-".into() } else { bytes(disk) },
+            state,
+            card.terms
+        );
+        rows.push(json!({
+            "name": dataset.name(),
+            "classes": card.classes,
+            "train": card.images.map(|images| images.0),
+            "test": card.images.map(|images| images.1),
+            "size": card.size,
+            "bytes_on_disk": disk,
+            "state": state,
+            "terms": card.terms,
+            "about": card.about,
+            "archives": card.archives.iter().map(|archive| json!({"file": archive.file, "url": archive.url})).collect::<Vec<_>>(),
+        }));
+    }
+    if args.json {
+        text = format!("{}\n", json!({ "home": home, "datasets": rows }));
+    } else {
+        text += &format!("\ndata live in {}\n", home.display());
+    }
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Bytes of all files below a directory; what cannot be read counts nothing, links are not followed.
+fn size(path: &Path) -> u64 {
+    match path.symlink_metadata() {
+        Ok(file) if file.is_dir() => {
+            fs::read_dir(path).into_iter().flatten().flatten().map(|entry| size(&entry.path())).sum()
+        }
+        Ok(file) if file.is_file() => file.len(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,39 @@
+//! `rehearsal data stats`.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use data::stats::Stats;
+
+use super::{chain, progress, request};
+use crate::{args::data::Look, printer::print};
+
+/// Prints what is in a data set.
+pub fn stats(args: &Look) -> Result<ExitCode> {
+    let progress = progress(args.which.quiet);
+    let source = chain(&args.which)?.open(&request(&args.which, &*progress))?;
+    let stats = data::stats::stats(&*source, &*progress)?;
+    print(&if args.json { format!("{}\n", serde_json::to_string(&stats)?) } else { text(&stats) })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(stats: &Stats) -> String {
+    let widest = stats.classes.iter().map(|class| class.name.chars().count()).max().unwrap_or(0).max("total".len());
+    let row = |name: &str, train: &str, test: &str| format!("{name:<widest$}{train:>9}{test:>9}\n");
+    let mut text = row("class", "train", "test");
+    for class in &stats.classes {
+        text += &row(&class.name, &class.train.to_string(), &class.test.to_string());
+    }
+    text += &row("total", &stats.train.to_string(), &stats.test.to_string());
+    let channels = |values: &[f64]| values.iter().map(|value| format!("{value:.4}")).collect::<Vec<_>>().join(" ");
+    let [height, width, colours] = stats.shape;
+    text += &format!("\nimages of {height}×{width}, {colours} channel{}\n", if colours == 1 { "" } else { "s" });
+    text += &format!("mean {}, standard deviation {} (training images)\n", channels(&stats.mean), channels(&stats.std));
+    text += &format!("{} training images are the same as an earlier one\n", stats.duplicates_in_train);
+    text += &format!("{} test images are the same as a training image\n", stats.test_in_train);
+    if stats.skipped > 0 {
+        text += &format!("{} files were left out because they are no images\n", stats.skipped);
+    }
+    text += &format!("SHA-256 {}\n", stats.data_sha256);
+    text
+}

@@ -1,0 +1,40 @@
+//! `rehearsal data verify`.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use data::verify::Report;
+
+use super::{chain, progress, request};
+use crate::{
+    args::data::Look,
+    printer::{print, talk},
+};
+
+/// Checks data sets and names what is bad in them; then the exit code is 1.
+pub fn verify(args: &Look) -> Result<ExitCode> {
+    let progress = progress(args.which.quiet);
+    let request = request(&args.which, &*progress);
+    let mut whole = true;
+    for &dataset in chain(&args.which)?.datasets() {
+        let report = data::verify::verify(dataset, &request)?;
+        whole &= report.bad.is_empty();
+        if args.json {
+            print(&format!("{}\n", serde_json::json!({ "dataset": dataset, "report": report })))?;
+        } else {
+            print(&text(&report))?;
+            report.notes.iter().for_each(|note| talk(note));
+            let Report { files, records, packs, bad, .. } = &report;
+            let verdict = if bad.is_empty() { "nothing is wrong".into() } else { format!("{} are bad", bad.len()) };
+            talk(&format!(
+                "{dataset}: {files} files compared, {records} images read, {packs} packs compared: {verdict}"
+            ));
+        }
+    }
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// One line for each bad thing.
+fn text(report: &Report) -> String {
+    report.bad.iter().map(|bad| format!("{}: {}\n", bad.path.display(), bad.why)).collect()
+}

@@ -1,0 +1,51 @@
+//! `rehearsal report`.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use report::{
+    report::{Report, may_write},
+    study::Study,
+};
+
+use crate::{
+    args,
+    printer::{print, talk},
+};
+
+/// Reads runs, writes the report, and prints where its page is.
+pub fn report(args: &args::Report) -> Result<ExitCode> {
+    if let Err(error) = may_write(&args.out) {
+        return Ok(refuse(&error.to_string()));
+    }
+    let study = match Study::read(&args.directories) {
+        Ok(study) if study.groups.is_empty() => return Ok(refuse(&nothing(args, &study))),
+        Ok(study) => study,
+        Err(error) => return Ok(refuse(&error.to_string())),
+    };
+    let report = Report::new(study);
+    if !args.quiet {
+        talk(&report.summary());
+        for note in report.parts.iter().flat_map(|part| &part.notes) {
+            talk(note);
+        }
+    }
+    let page = report.write(&args.out)?;
+    print(&format!("{}\n", page.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn nothing(args: &args::Report, study: &Study) -> String {
+    let places: Vec<String> = args.directories.iter().map(|path| path.display().to_string()).collect();
+    let unfinished = match study.unfinished.len() {
+        0 => String::new(),
+        1 => ": one run there has no result yet".into(),
+        n => format!(": {n} runs there have no result yet"),
+    };
+    format!("there is no finished run in {}{unfinished}", places.join(", "))
+}
+
+fn refuse(why: &str) -> ExitCode {
+    talk(&format!("error: {why}"));
+    ExitCode::from(2)
+}

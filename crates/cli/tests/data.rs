@@ -1,0 +1,257 @@
+//! `rehearsal data`, and runs on fetched data: the real binary, as a person or a script runs it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "../../data/tests/support/mod.rs"]
+mod support;
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use support::{
+    Files, Home, cifar100,
+    server::{Answer, Server},
+};
+
+/// The binary, with data at home in `home`.
+fn rehearsal(home: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rehearsal"));
+    command.current_dir(home).args(arguments).env("REHEARSAL_DATA", home.join("data")).stdin(Stdio::null());
+    command
+}
+
+fn output(home: &Path, arguments: &[&str]) -> Output {
+    rehearsal(home, arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[track_caller]
+fn succeeds(home: &Path, arguments: &[&str]) -> String {
+    let output = output(home, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout).to_owned()
+}
+
+#[track_caller]
+fn fails(home: &Path, arguments: &[&str], code: i32, why: &str) {
+    let output = output(home, arguments);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {errors}");
+    assert!(errors.contains(why), "{arguments:?}: {errors}");
+}
+
+fn state(home: &Path, name: &str) -> String {
+    let list: Value = serde_json::from_str(&succeeds(home, &["data", "list", "--json"])).unwrap();
+    let dataset = list["datasets"].as_array().unwrap().iter().find(|dataset| dataset["name"] == name).unwrap();
+    dataset["state"].as_str().unwrap().into()
+}
+
+#[test]
+fn a_data_set_is_fetched_listed_verified_shown_and_learnt() {
+    let home = Home::new();
+    let path = home.path();
+    let server = Server::start([("/cifar-100-binary.tar.gz", Answer::Cut(cifar100(), 1000))]);
+    assert_eq!(state(path, "cifar100"), "absent");
+    fails(path, &["data", "fetch", "cifar100", "--mirror", &server.url], 1, "is not the official file: its md5 is");
+    assert_eq!(state(path, "cifar100"), "absent");
+    let printed = succeeds(path, &["data", "fetch", "cifar100", "--mirror", &server.url, "--trust"]);
+    assert_eq!(printed.trim(), path.join("data/cifar100").to_str().unwrap());
+    assert_eq!(state(path, "cifar100"), "ready");
+    let table = succeeds(path, &["data", "list"]);
+    assert!(table.lines().any(|line| line.starts_with("cifar100") && line.contains("ready")), "{table}");
+    assert!(table.contains("CC BY 4.0") && table.contains("data live in "), "{table}");
+
+    let report: Value = serde_json::from_str(&succeeds(path, &["data", "verify", "cifar100", "--json", "-q"])).unwrap();
+    assert_eq!((&report["report"]["files"], &report["report"]["records"]), (&3.into(), &4.into()));
+    let stats: Value = serde_json::from_str(&succeeds(path, &["data", "stats", "cifar100", "--json"])).unwrap();
+    assert_eq!((&stats["train"], &stats["classes"][99]["train"]), (&3.into(), &1.into()));
+    assert!(succeeds(path, &["data", "stats", "cifar100"]).contains("images of 32×32, 3 channels"));
+    assert_eq!(succeeds(path, &["data", "preview", "cifar100", "-o", "sheet.png", "--per-class", "2"]), "sheet.png\n");
+    assert!(image::open(path.join("sheet.png")).unwrap().height() > 3200);
+
+    let file = path.join("data/cifar100/archive/cifar-100-binary/test.bin");
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[2000] ^= 32;
+    std::fs::write(&file, bytes).unwrap();
+    let verify = output(path, &["data", "verify", "cifar100"]);
+    assert_eq!(verify.status.code(), Some(1));
+    assert_eq!(
+        text(&verify.stdout),
+        format!("{}: is not as it was unpacked\n", file.display()),
+        "data on standard output"
+    );
+    assert!(text(&verify.stderr).contains("1 are bad"), "{}", text(&verify.stderr));
+}
+
+#[test]
+fn what_cannot_be_fetched_is_explained() {
+    let home = Home::new();
+    fails(home.path(), &["data", "fetch", "cifar"], 2, "did you mean `cifar10`?");
+    fails(home.path(), &["data", "fetch", "mini-imagenet"], 2, "mini-imagenet has no official download");
+    fails(home.path(), &["data", "fetch", "embedded"], 2, "there is nothing to fetch");
+    fails(home.path(), &["data", "fetch", "cifar10", "--from", "x.zip"], 2, "x.zip is no file of cifar10");
+    fails(home.path(), &["data", "stats", "core50"], 2, "rehearsal data fetch core50");
+    fails(home.path(), &["run", "--dataset", "core50"], 2, "rehearsal data fetch core50");
+    let server = Server::start([]);
+    fails(home.path(), &["data", "fetch", "core50", "--mirror", &server.url], 1, "the server answers 404 Not Found");
+    let help = succeeds(home.path(), &["data", "--help"]);
+    assert!(help.contains("Examples:") && help.contains("$REHEARSAL_DATA"));
+}
+
+/// A folder of two classes of photographs.
+fn folder(home: &Path) -> PathBuf {
+    let root = home.join("photos");
+    for (class, blue) in [("cat", 20), ("dog", 200)] {
+        std::fs::create_dir_all(root.join(class)).unwrap();
+        (0..25u8).for_each(|i| {
+            std::fs::write(root.join(class).join(format!("{i}.jpg")), support::jpeg(40, 20, blue + i)).unwrap();
+        });
+    }
+    root
+}
+
+#[test]
+fn a_run_on_a_folder_packs_it_once_and_skips_what_is_no_image_only_when_told() {
+    let home = Home::new();
+    let root = folder(home.path());
+    std::fs::write(root.join("cat/5.jpg"), b"no image").unwrap();
+    let run = |more: &[&str]| {
+        let base = [
+            "run",
+            "--dataset",
+            "folder",
+            "--data",
+            "photos",
+            "--size",
+            "16",
+            "--tasks",
+            "2",
+            "--width",
+            "4",
+            "--memory",
+            "5",
+        ];
+        output(home.path(), &[&base, more].concat())
+    };
+    let refused = run(&["--out", "a"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("photos/cat/5.jpg is no image"), "{}", text(&refused.stderr));
+    assert!(!home.path().join("a").exists());
+    let run = run(&["--out", "b", "--skip-bad", "--json"]);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("1 files are no images and are left out"), "{}", text(&run.stderr));
+    let result: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((&result["config"]["size"], &result["config"]["skip-bad"]), (&16.into(), &true.into()));
+    let packs: Vec<_> = std::fs::read_dir(home.path().join("data/packs")).unwrap().collect();
+    assert_eq!(packs.len(), 2, "{packs:?}");
+    assert!(!root.join("packs").exists(), "nothing is written into the user's folder");
+}
+
+/// Waits until something is there, and kills the process then.
+fn killed_when(mut command: Command, there: impl Fn() -> bool) {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while !there() {
+        assert!(child.try_wait().unwrap().is_none() && Instant::now() < deadline, "it ended before it could be killed");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_process_killed_while_unpacking_leaves_nothing_that_is_taken_for_complete() {
+    let home = Home::new();
+    let names: String = (0..100).map(|i| format!("{i}\n")).collect();
+    let record = support::cifar_record(&[1, 2], 3);
+    let files: Files = vec![
+        ("cifar-100-binary/fine_label_names.txt".into(), names.into_bytes()),
+        ("cifar-100-binary/test.bin".into(), record.clone()),
+        ("cifar-100-binary/train.bin".into(), record.repeat(50_000)),
+    ];
+    let archive = home.by_hand("cifar-100-binary.tar.gz", &support::tar_gz(&files));
+    let fetch = ["data", "fetch", "cifar100", "--from", archive.to_str().unwrap(), "--trust"];
+    let unpacking = home.path().join("data/cifar100/archive.unpacking/cifar-100-binary");
+    for half in ["fine_label_names.txt", "train.bin"] {
+        killed_when(rehearsal(home.path(), &fetch), || unpacking.join(half).exists());
+        assert!(unpacking.exists(), "it was killed on the way");
+        assert_eq!(state(home.path(), "cifar100"), "partial");
+        fails(home.path(), &["run", "--dataset", "cifar100"], 2, "rehearsal data fetch cifar100");
+    }
+    succeeds(home.path(), &fetch);
+    assert_eq!(state(home.path(), "cifar100"), "ready");
+    let report = succeeds(home.path(), &["data", "verify", "cifar100", "--json"]);
+    assert!(report.contains("\"records\":50001") && report.contains("\"bad\":[]"), "{report}");
+    assert!(!unpacking.exists());
+}
+
+#[test]
+fn a_process_killed_while_packing_leaves_nothing_that_is_taken_for_complete() {
+    let home = Home::new();
+    let root = home.path().join("photos/train/a");
+    let image = support::jpeg(900, 900, 7);
+    for (folder, count) in [(root.clone(), 700), (home.path().join("photos/test/a"), 2)] {
+        std::fs::create_dir_all(&folder).unwrap();
+        (0..count).for_each(|i| std::fs::write(folder.join(format!("{i:03}.jpg")), &image).unwrap());
+    }
+    let stats = ["data", "stats", "folder", "--data", "photos", "--size", "32", "--json"];
+    let packs = home.path().join("data/packs");
+    let with = |extension: &str| -> Vec<PathBuf> {
+        let files = std::fs::read_dir(&packs).into_iter().flatten().flatten().map(|entry| entry.path());
+        files.filter(|path| path.to_string_lossy().ends_with(extension)).collect()
+    };
+    let lines = || with(".journal").first().map_or(0, |path| std::fs::read_to_string(path).unwrap().lines().count());
+    for wanted in [1, 3] {
+        killed_when(rehearsal(home.path(), &stats), || lines() >= wanted);
+        assert!(with(".pack").is_empty() && !with(".partial").is_empty(), "killed on the way, and nothing is complete");
+    }
+    let result: Value = serde_json::from_str(&succeeds(home.path(), &stats)).unwrap();
+    assert_eq!((&result["train"], &result["duplicates_in_train"]), (&700.into(), &699.into()));
+    assert_eq!((with(".pack").len(), with("").len()), (2, 2));
+    let report = succeeds(home.path(), &["data", "verify", "folder", "--data", "photos", "--json"]);
+    assert!(report.contains("\"packs\":2") && report.contains("\"bad\":[]"), "{report}");
+}
+
+/// Debian's package, without any flag; says so where it is not installed.
+#[test]
+fn fashion_mnist_is_found_without_a_flag() {
+    if !Path::new("/usr/share/datasets/fashion-mnist").is_dir() {
+        eprintln!("SKIPPED: install Debian's dataset-fashion-mnist to run this test");
+        return;
+    }
+    let home = Home::new();
+    assert_eq!(state(home.path(), "fashion-mnist"), "ready");
+    let run = [
+        "run",
+        "--dataset",
+        "fashion-mnist",
+        "--train-per-class",
+        "20",
+        "--test-per-class",
+        "5",
+        "--width",
+        "4",
+        "--quiet",
+    ];
+    succeeds(home.path(), &run);
+    let chained = [
+        "run",
+        "--dataset",
+        "embedded+fashion-mnist",
+        "--train-per-class",
+        "10",
+        "--test-per-class",
+        "5",
+        "--width",
+        "4",
+        "--quiet",
+    ];
+    succeeds(home.path(), &chained);
+}

@@ -1,0 +1,137 @@
+//! `rehearsal report` and `rehearsal compare` on real runs, through the real binary.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    path::Path,
+    process::{Command, Output, Stdio},
+    sync::OnceLock,
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Runs of a second: two tasks of two classes on a small network.
+const SMALL: &str =
+    "backbone = 'tiny'\nclasses = 4\ntasks = 2\ntrain-per-class = 20\ntest-per-class = 10\nwidth = 4\nmemory = 20\n";
+
+fn output(directory: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rehearsal"));
+    command.current_dir(directory).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// A directory with six finished runs, made once: two retrievals, three seeds.
+fn study() -> &'static Path {
+    static STUDY: OnceLock<TempDir> = OnceLock::new();
+    let made = || {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("small.toml"), SMALL).unwrap();
+        for retrieval in ["random", "balanced"] {
+            for seed in ["0", "1", "2"] {
+                let out = format!("runs/{retrieval}-{seed}");
+                let run = ["run", "small.toml", "--quiet", "--retrieval", retrieval, "--seed", seed, "--out", &out];
+                let run = output(directory.path(), &run);
+                assert!(run.status.success(), "{}", text(&run.stderr));
+            }
+        }
+        directory
+    };
+    STUDY.get_or_init(made).path()
+}
+
+fn refused(arguments: &[&str], why: &str) {
+    let output = output(study(), arguments);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    assert!(errors.starts_with("error: ") && errors.contains(why), "{arguments:?}: {errors}");
+    assert_eq!(errors.trim_end().lines().count(), 1, "{errors}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_report_of_real_runs() {
+    let out = tempfile::tempdir().unwrap();
+    let place = out.path().join("deep/report");
+    let report = output(study(), &["report", "runs", "-o", place.to_str().unwrap()]);
+    assert!(report.status.success(), "{}", text(&report.stderr));
+    assert_eq!(text(&report.stdout), format!("{}\n", place.join("index.html").display()), "the page, and nothing else");
+    assert!(text(&report.stderr).contains("6 runs in 2 groups."), "{}", text(&report.stderr));
+    assert!(text(&report.stderr).contains("no run wrote diagnostics.jsonl"), "{}", text(&report.stderr));
+    let table = std::fs::read_to_string(place.join("tables/table1-methods.md")).unwrap();
+    assert!(table.contains("| PCR | ") && table.contains("Different setting: "), "{table}");
+    assert!(place.join("figures/after-embedded.png").metadata().unwrap().len() > 10_000);
+    let quiet = output(study(), &["report", "runs", "-q", "-o", place.to_str().unwrap()]);
+    assert!(quiet.status.success() && quiet.stderr.is_empty(), "{}", text(&quiet.stderr));
+}
+
+#[test]
+fn what_cannot_be_reported() {
+    refused(&["report", "nowhere"], "nowhere cannot be read");
+    refused(&["report", "runs/random-0/checkpoint"], "there is no finished run in runs/random-0/checkpoint");
+    refused(&["report", "runs", "-o", "."], ". is not empty and holds no report");
+    let none = output(study(), &["report"]);
+    assert_eq!(none.status.code(), Some(2));
+}
+
+#[test]
+fn two_sets_of_runs_side_by_side() {
+    let compare = output(study(), &["compare", "runs/random-*", "runs/balanced-*"]);
+    assert!(compare.status.success(), "{}", text(&compare.stderr));
+    let table = text(&compare.stdout);
+    for expected in [
+        "A  runs/random-* (3 runs, seeds 0 1 2)",
+        "   retrieval: random | balanced",
+        "accuracy",
+        "avg. incremental",
+        "over 3 pairs",
+        "it cannot be below 0.2500",
+        "all seeds",
+    ] {
+        assert!(table.contains(expected), "{expected:?} in\n{table}");
+    }
+    assert!(table.lines().all(|line| line.chars().count() <= 60), "sixty columns:\n{table}");
+    assert!(table.chars().all(|c| c == '\n' || !c.is_control()), "no control characters in a pipe");
+}
+
+#[test]
+fn the_json_says_the_same() {
+    let json = output(study(), &["compare", "runs/random-0", "runs/balanced-0", "--json"]);
+    assert!(json.status.success(), "{}", text(&json.stderr));
+    let value: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let result = |run: &str| -> Value {
+        let file = study().join("runs").join(run).join("result.json");
+        serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
+    };
+    for measure in ["accuracy", "forgetting", "backward_transfer"] {
+        let of = |side: &str| value["measures"][measure][side]["mean"].as_f64().unwrap();
+        assert!((of("a") - result("random-0")[measure].as_f64().unwrap()).abs() < 1e-12, "{measure}");
+        assert!((of("b") - of("a") - of("difference")).abs() < 1e-9, "{measure}");
+    }
+    assert_eq!((&value["pairs"], &value["images"][0]["seed"]), (&Value::from(1), &Value::from(0)));
+    let images = &value["pooled"];
+    let gain = images["only_b"].as_f64().unwrap() - images["only_a"].as_f64().unwrap();
+    let difference = value["measures"]["accuracy"]["difference"]["mean"].as_f64().unwrap();
+    assert!((gain / 40.0 - difference).abs() < 1e-9, "40 test images, as many in each task");
+}
+
+#[test]
+fn what_cannot_be_compared() {
+    refused(&["compare", "runs/random-0", "nowhere"], "nowhere does not exist");
+    refused(&["compare", "runs/random-0", "runs/mir-*"], "no directory is named runs/mir-*");
+    refused(&["compare", "runs", "runs/random-0"], "runs mixes runs that differ in ratio, retrieval");
+    refused(&["compare", "runs/random-0/checkpoint", "runs/random-0"], "holds no finished run");
+    let apart = output(study(), &["compare", "runs/random-0", "runs/balanced-1"]);
+    assert!(apart.status.success() && text(&apart.stdout).contains("no pairs"), "{}", text(&apart.stdout));
+}
+
+#[test]
+fn help_has_examples() {
+    for command in ["report", "compare"] {
+        let help = output(study(), &[command, "--help"]);
+        assert!(help.status.success() && text(&help.stdout).contains("Examples:"), "{command}");
+    }
+}

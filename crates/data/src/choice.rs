@@ -1,0 +1,101 @@
+//! Closed lists that a user chooses from by name: methods, retrievals, data sets. One enum each; its names stand in one place.
+
+use thiserror::Error;
+
+/// An enum whose values a user names.
+pub trait Choice: Copy + 'static {
+    /// What a value is called in a sentence, such as "method".
+    const KIND: &'static str;
+    /// Every value, in the order of documentation.
+    const ALL: &'static [Self];
+    /// The value's name on the command line and in files.
+    fn name(self) -> &'static str;
+
+    /// The value of that name.
+    ///
+    /// # Errors
+    /// No value has the name: the error lists what exists and names the nearest.
+    fn from_name(name: &str) -> Result<Self, UnknownName> {
+        Self::ALL.iter().copied().find(|choice| choice.name() == name).ok_or_else(|| UnknownName::new::<Self>(name))
+    }
+}
+
+/// What a list says about a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// What it does, in a few words.
+    pub does: &'static str,
+    /// What it costs beyond the cheapest of its kind, in a few words; empty where that is nothing to speak of.
+    pub costs: &'static str,
+}
+
+/// A name that nothing has.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("there is no {kind} `{name}`: {}choose one of {}", nearest.map(|n| format!("did you mean `{n}`? ")).unwrap_or_default(), all.join(", "))]
+pub struct UnknownName {
+    kind: &'static str,
+    name: String,
+    nearest: Option<&'static str>,
+    all: Vec<&'static str>,
+}
+
+impl UnknownName {
+    fn new<C: Choice>(name: &str) -> Self {
+        let all: Vec<_> = C::ALL.iter().map(|choice| choice.name()).collect();
+        let distance = |candidate: &&str| strsim::osa_distance(&name.to_lowercase(), candidate);
+        // A name that would have to be typed anew in full is no nearer than any other.
+        let nearest = all.iter().copied().min_by_key(distance).filter(|nearest| distance(nearest) < nearest.len());
+        Self { kind: C::KIND, name: name.to_owned(), nearest, all }
+    }
+}
+
+/// Implements [`Choice`], `Serialize`, `Deserialize` and `Display` for an enum from one list of names.
+#[macro_export]
+macro_rules! choice {
+    ($type:ident, $kind:literal, $($value:ident = $name:literal),+ $(,)?) => {
+        impl $crate::choice::Choice for $type {
+            const KIND: &'static str = $kind;
+            const ALL: &'static [Self] = &[$(Self::$value),+];
+            fn name(self) -> &'static str {
+                match self { $(Self::$value => $name),+ }
+            }
+        }
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.pad($crate::choice::Choice::name(*self))
+            }
+        }
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str($crate::choice::Choice::name(*self))
+            }
+        }
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let name = <String as serde::Deserialize>::deserialize(from)?;
+                $crate::choice::Choice::from_name(&name).map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Fruit {
+        Apple,
+        Cherry,
+    }
+    choice!(Fruit, "fruit", Apple = "apple", Cherry = "cherry");
+
+    #[test]
+    fn an_unknown_name_gets_the_nearest_and_the_list() {
+        assert_eq!(Fruit::from_name("cherry"), Ok(Fruit::Cherry));
+        let error = Fruit::from_name("Aple").unwrap_err().to_string();
+        assert_eq!(error, "there is no fruit `Aple`: did you mean `apple`? choose one of apple, cherry");
+        let error = Fruit::from_name("xyz").unwrap_err().to_string();
+        assert_eq!(error, "there is no fruit `xyz`: choose one of apple, cherry");
+    }
+}

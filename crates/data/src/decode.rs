@@ -1,0 +1,198 @@
+//! Image files to pixels: PNG, JPEG, WebP, BMP and the first frame of GIF, recognised by their content, of any size within limits.
+
+use std::io::Cursor;
+
+use fast_image_resize::{
+    FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer,
+    images::{Image as Target, ImageRef},
+};
+use image::{ImageFormat, ImageReader, Limits};
+
+/// The longest side that is decoded: far beyond any photograph of a data set, far below what fills memory.
+pub const LONGEST_SIDE: u32 = 16_384;
+
+/// What a decoder may allocate for one image.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The extensions of files that are taken for images.
+pub const EXTENSIONS: [&str; 6] = ["png", "jpg", "jpeg", "webp", "bmp", "gif"];
+
+/// A decoded image in red, green and blue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Rows.
+    pub height: usize,
+    /// Columns.
+    pub width: usize,
+    /// `[height, width, 3]`.
+    pub pixels: Vec<u8>,
+}
+
+/// Decodes an image file. Grey becomes three equal channels; transparency is dropped, as Pillow's `convert("RGB")` drops it; 16 bits a
+/// channel become 8.
+///
+/// # Errors
+/// The bytes are no image, a damaged one, or one that is too large; the text says which.
+pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
+    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
+    match reader.format() {
+        None => return Err("it begins like none of PNG, JPEG, WebP, BMP and GIF".into()),
+        Some(ImageFormat::Jpeg) if is_cut(bytes) => return Err("its end is missing".into()),
+        Some(_) => {}
+    }
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(LONGEST_SIDE);
+    limits.max_image_height = Some(LONGEST_SIDE);
+    limits.max_alloc = Some(MOST_BYTES);
+    reader.limits(limits);
+    let image = reader.decode().map_err(|error| error.to_string())?.into_rgb8();
+    let (width, height) = image.dimensions();
+    if width == 0 || height == 0 {
+        return Err("it has no pixels".into());
+    }
+    Ok(Picture { height: height as usize, width: width as usize, pixels: image.into_raw() })
+}
+
+/// Whether the last scan of a JPEG has no end. The decoder would fill what is missing with grey.
+fn is_cut(jpeg: &[u8]) -> bool {
+    let last = |marker: [u8; 2]| jpeg.windows(2).rposition(|pair| pair == marker);
+    // Inside a scan 0xff is followed by 0 or a restart marker: what looks like a marker is one.
+    let (scan, end) = (last([0xff, 0xda]), last([0xff, 0xd9]));
+    scan.is_some() && end < scan
+}
+
+/// Writes the largest centred square of `picture`, resized to `size` × `size`, into `into`: the short side becomes `size`, and what the long
+/// side has beyond it is cut off. Bilinear, antialiased when shrinking.
+pub fn fit(picture: &Picture, size: usize, into: &mut [u8]) {
+    let side = picture.height.min(picture.width);
+    let (top, left) = ((picture.height - side) / 2, (picture.width - side) / 2);
+    if side == size {
+        for (row, into) in into.chunks_exact_mut(3 * size).enumerate() {
+            into.copy_from_slice(&picture.pixels[3 * ((top + row) * picture.width + left)..][..3 * size]);
+        }
+        return;
+    }
+    let corner = (left as f64, top as f64);
+    let from = (picture.height, picture.width);
+    resize(&picture.pixels, from, 3, corner, (side, side), (size, size), into);
+}
+
+/// A whole image of `channels`, resized.
+pub(crate) fn resized(pixels: &[u8], from: (usize, usize), channels: usize, to: (usize, usize)) -> Vec<u8> {
+    let mut into = vec![0; to.0 * to.1 * channels];
+    resize(pixels, from, channels, (0.0, 0.0), from, to, &mut into);
+    into
+}
+
+/// Resizes a window; sizes are (height, width), `corner` is (left, top).
+fn resize(
+    pixels: &[u8],
+    from: (usize, usize),
+    channels: usize,
+    corner: (f64, f64),
+    window: (usize, usize),
+    to: (usize, usize),
+    into: &mut [u8],
+) {
+    let kind = if channels == 1 { PixelType::U8 } else { PixelType::U8x3 };
+    let image =
+        ImageRef::new(from.1 as u32, from.0 as u32, pixels, kind).expect("an image has as many bytes as pixels");
+    let mut target = Target::from_slice_u8(to.1 as u32, to.0 as u32, into, kind).expect("a target of its own size");
+    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear)).crop(
+        corner.0,
+        corner.1,
+        window.1 as f64,
+        window.0 as f64,
+    );
+    Resizer::new().resize(&image, &mut target, &options).expect("the window is inside the image");
+}
+
+#[cfg(test)]
+mod tests {
+    use image::{DynamicImage, GrayImage, LumaA, Rgb, RgbImage, RgbaImage};
+
+    use super::*;
+
+    /// Row `y`, column `x` of an image of 3 rows and 5 columns that no flip or transposition leaves as it is.
+    fn colour(x: u32, y: u32) -> [u8; 3] {
+        [x as u8 * 50, y as u8 * 100, 7]
+    }
+
+    fn encoded(image: &DynamicImage, format: ImageFormat) -> Vec<u8> {
+        let mut bytes = Cursor::new(Vec::new());
+        image.write_to(&mut bytes, format).unwrap();
+        bytes.into_inner()
+    }
+
+    #[test]
+    fn lossless_formats_give_the_very_pixels() {
+        let image = DynamicImage::from(RgbImage::from_fn(5, 3, |x, y| Rgb(colour(x, y))));
+        for format in [ImageFormat::Png, ImageFormat::Bmp, ImageFormat::WebP, ImageFormat::Gif] {
+            let picture = decode(&encoded(&image, format)).unwrap();
+            assert_eq!((picture.height, picture.width), (3, 5), "{format:?}");
+            assert_eq!(picture.pixels[3 * (2 * 5 + 4)..][..3], colour(4, 2), "{format:?}, row 2, column 4");
+            assert_eq!(picture.pixels[3 * (5 + 3)..][..3], colour(3, 1), "{format:?}, row 1, column 3");
+        }
+    }
+
+    #[test]
+    fn jpeg_gives_nearly_the_pixels() {
+        let image = DynamicImage::from(RgbImage::from_fn(40, 24, |x, y| Rgb([5 * x as u8, 10 * y as u8, 7])));
+        let picture = decode(&encoded(&image, ImageFormat::Jpeg)).unwrap();
+        assert_eq!((picture.height, picture.width), (24, 40));
+        let pixel = &picture.pixels[3 * (20 * 40 + 35)..][..3];
+        assert!(pixel.iter().zip([175u8, 200, 7]).all(|(&is, should)| is.abs_diff(should) < 24), "{pixel:?}");
+    }
+
+    #[test]
+    fn grey_gets_three_channels_and_transparency_is_dropped() {
+        let grey = DynamicImage::from(GrayImage::from_fn(3, 2, |x, y| image::Luma([(10 * x + 100 * y) as u8])));
+        assert_eq!(decode(&encoded(&grey, ImageFormat::Png)).unwrap().pixels[3 * 5..], [120, 120, 120]);
+        let rgba = DynamicImage::from(RgbaImage::from_fn(3, 2, |x, y| image::Rgba([x as u8, y as u8, 9, 0])));
+        assert_eq!(decode(&encoded(&rgba, ImageFormat::Png)).unwrap().pixels[3 * 5..], [2, 1, 9]);
+        let deep = image::ImageBuffer::from_fn(3, 2, |x, _| LumaA([x as u16 * 257 * 40, u16::MAX]));
+        let deep = DynamicImage::ImageLumaA16(deep);
+        assert_eq!(decode(&encoded(&deep, ImageFormat::Png)).unwrap().pixels[3..6], [40, 40, 40]);
+    }
+
+    #[test]
+    fn the_short_side_fits_and_the_long_side_is_cut_in_the_middle() {
+        let picture =
+            decode(&encoded(&DynamicImage::from(RgbImage::from_fn(5, 3, |x, y| Rgb(colour(x, y)))), ImageFormat::Png))
+                .unwrap();
+        let mut whole = vec![0; 27];
+        fit(&picture, 3, &mut whole);
+        assert_eq!(whole[..3], colour(1, 0), "one column is cut off at the left");
+        assert_eq!(whole[3 * 8..], colour(3, 2), "and one at the right");
+        let tall = Picture { height: 4, width: 2, pixels: (0..24).collect() };
+        let mut one = vec![0; 3];
+        fit(&tall, 1, &mut one);
+        assert_eq!(one, [11, 12, 13], "the mean of rows 1 and 2, rounded up from a half");
+    }
+
+    /// `PIL.Image.fromarray(numpy.array([[0, 100, 200, 40]], 'uint8')).resize((2, 1), Image.BILINEAR)` of Pillow gives [71, 117].
+    #[test]
+    fn shrinking_averages() {
+        assert_eq!(resized(&[0, 100, 200, 40], (1, 4), 1, (1, 2)), [71, 117]);
+        assert_eq!(resized(&[0, 100], (1, 2), 1, (1, 4)), [0, 25, 75, 100], "half-pixel centres");
+    }
+
+    #[test]
+    fn what_is_no_image_is_said() {
+        assert!(decode(b"").unwrap_err().contains("begins like none"));
+        assert!(decode(b"<html>404</html>").unwrap_err().contains("begins like none"));
+        let whole = encoded(&DynamicImage::from(RgbImage::new(9, 9)), ImageFormat::Png);
+        let noise = |x: u32, y: u32| (x * 37 + y * 91 + x * y * 13) as u8;
+        let image = DynamicImage::from(RgbImage::from_fn(64, 48, |x, y| Rgb([noise(x, y), noise(y, x), 3])));
+        let formats = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Bmp, ImageFormat::Gif];
+        for format in formats {
+            let whole = encoded(&image, format);
+            for part in [2, 3, 4] {
+                assert!(decode(&whole[..whole.len() * (part - 1) / part]).is_err(), "half a {format:?}");
+            }
+        }
+        let mut huge = whole;
+        huge[16..20].copy_from_slice(&1_000_000u32.to_be_bytes());
+        assert!(decode(&huge).is_err(), "a width of a million");
+    }
+}

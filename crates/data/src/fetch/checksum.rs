@@ -1,0 +1,48 @@
+//! Published checksums.
+
+use std::{fs::File, io::Read, path::Path};
+
+use md5::Md5;
+use sha2::{Digest, Sha256};
+
+use crate::{DataError, Progress, Unit, catalogue::Checksum, digest::hex, files::unreadable};
+
+/// Refuses a file that has another checksum.
+pub(super) fn check(path: &Path, expected: Checksum, progress: &dyn Progress) -> Result<(), DataError> {
+    let (kind, expected_hex) = match expected {
+        Checksum::Md5(md5) => ("md5", md5),
+        Checksum::Sha256(sha256) => ("sha256", sha256),
+    };
+    let found = found(path, expected, progress)?;
+    if found == expected_hex {
+        return Ok(());
+    }
+    Err(DataError::Checksum { path: path.into(), kind, expected: expected_hex.into(), found })
+}
+
+/// The checksum that a file has, of the kind of `like`.
+pub(crate) fn found(path: &Path, like: Checksum, progress: &dyn Progress) -> Result<String, DataError> {
+    match like {
+        Checksum::Md5(_) => digest::<Md5>(path, progress),
+        Checksum::Sha256(_) => digest::<Sha256>(path, progress),
+    }
+}
+
+fn digest<D: Digest>(path: &Path, progress: &dyn Progress) -> Result<String, DataError> {
+    let mut file = File::open(path).map_err(unreadable(path))?;
+    let length = file.metadata().map_err(unreadable(path))?.len();
+    let what = format!("checking {}", path.file_name().unwrap_or_default().to_string_lossy());
+    progress.begin(&what, Unit::Bytes, 0, Some(length));
+    let mut digest = D::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let read = file.read(&mut buffer).map_err(unreadable(path))?;
+        if read == 0 {
+            break;
+        }
+        digest.update(&buffer[..read]);
+        progress.advance(read as u64);
+    }
+    progress.end();
+    Ok(hex(&digest.finalize()))
+}

@@ -1,0 +1,195 @@
+//! Downloads that survive: what has arrived is kept, and the next try asks for the rest.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{Read, Write},
+    path::{Path, PathBuf},
+};
+
+use ureq::{Agent, Body, http::Response};
+
+use super::Patience;
+use crate::{
+    DataError, Progress, Unit,
+    files::{unwritable, write_whole},
+    unpack::remove,
+};
+
+pub(super) struct Download<'a> {
+    pub url: &'a str,
+    /// Where it goes; what is there already is the beginning of it.
+    pub to: &'a Path,
+    /// More than this is refused.
+    pub limit: u64,
+    pub patience: Patience,
+    pub progress: &'a dyn Progress,
+}
+
+/// How a try ended that did not bring everything.
+enum Failure {
+    /// Another try may help.
+    Passing(String),
+    /// No other try will.
+    Final(DataError),
+}
+
+impl Failure {
+    fn passing(error: impl std::fmt::Display) -> Self {
+        Self::Passing(error.to_string())
+    }
+}
+
+impl Download<'_> {
+    /// Downloads the rest. True if what was there before was gone on with.
+    pub(super) fn run(&self) -> Result<bool, DataError> {
+        let resumed = self.have() > 0;
+        let agent: Agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .user_agent(concat!("rehearsal/", env!("CARGO_PKG_VERSION")))
+            .timeout_connect(Some(self.patience.silence))
+            .timeout_recv_response(Some(self.patience.silence))
+            .timeout_per_read(Some(self.patience.silence))
+            .build()
+            .into();
+        let mut fruitless = 0;
+        loop {
+            let before = self.have();
+            let tried = self.attempt(&agent);
+            self.progress.end();
+            match tried {
+                Ok(()) => return Ok(resumed),
+                Err(Failure::Final(error)) => return Err(error),
+                Err(Failure::Passing(why)) => {
+                    fruitless = if self.have() > before { 1 } else { fruitless + 1 };
+                    if fruitless >= self.patience.tries {
+                        let why = format!("{why} ({fruitless} tries). What has arrived is kept: try again later");
+                        return Err(self.failed(why));
+                    }
+                    let wait = self.patience.wait * 2u32.saturating_pow(fruitless - 1);
+                    self.progress.say(&format!("{why}: trying again in {:.0} s", wait.as_secs_f64()));
+                    std::thread::sleep(wait);
+                }
+            }
+        }
+    }
+
+    fn attempt(&self, agent: &Agent) -> Result<(), Failure> {
+        let have = self.have();
+        let mut request = agent.get(self.url);
+        if have > 0 {
+            request = request.header("Range", format!("bytes={have}-"));
+            // Only what belongs to what is there: else the server sends the whole.
+            if let Ok(validator) = fs::read_to_string(validator(self.to)) {
+                request = request.header("If-Range", validator);
+            }
+        }
+        let response = request.call().map_err(|error| match error {
+            ureq::Error::BadUri(_) | ureq::Error::Http(_) => Failure::Final(self.failed(error.to_string())),
+            error => Failure::passing(error),
+        })?;
+        match response.status().as_u16() {
+            200 => self.receive(response, 0),
+            206 => match range(&response) {
+                Some((start, _)) if start == have => self.receive(response, have),
+                _ => self.begin_anew("the server sent another part than asked for"),
+            },
+            416 if range_total(&response) == Some(have) => Ok(()),
+            416 => self.begin_anew("the file on the server has changed"),
+            status @ (408 | 425 | 429 | 500..=599) => Err(Failure::Passing(format!("the server answers {status}"))),
+            status => {
+                let name = response.status().canonical_reason().unwrap_or_default();
+                Err(Failure::Final(self.failed(format!("the server answers {status} {name}"))))
+            }
+        }
+    }
+
+    /// Writes what a response brings behind the first `start` bytes.
+    fn receive(&self, mut response: Response<Body>, start: u64) -> Result<(), Failure> {
+        let total = match range(&response) {
+            Some((_, total)) if start > 0 => total,
+            _ => header(&response, "content-length").and_then(|length| length.parse().ok()),
+        };
+        if start == 0 {
+            remember(&response, self.to).map_err(Failure::Final)?;
+        }
+        let name = self.url.rsplit('/').next().unwrap_or(self.url);
+        self.progress.begin(name, Unit::Bytes, start, total);
+        let unwritable = |error| Failure::Final(unwritable(self.to)(error));
+        let mut file =
+            OpenOptions::new().create(true).truncate(false).append(true).open(self.to).map_err(unwritable)?;
+        file.set_len(start).map_err(unwritable)?;
+        let mut reader = response.body_mut().with_config().limit(u64::MAX).reader();
+        let mut have = start;
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let read = reader.read(&mut buffer).map_err(Failure::passing)?;
+            if read == 0 {
+                break;
+            }
+            have += read as u64;
+            if have > self.limit {
+                drop(file);
+                forget(self.to).map_err(Failure::Final)?;
+                let why = format!("it is larger than {} bytes, which is all that is expected", self.limit);
+                return Err(Failure::Final(self.failed(why)));
+            }
+            file.write_all(&buffer[..read]).map_err(unwritable)?;
+            self.progress.advance(read as u64);
+        }
+        file.sync_all().map_err(unwritable)?;
+        match total {
+            Some(total) if have < total => {
+                Err(Failure::Passing(format!("the connection was cut after {have} of {total} bytes")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn begin_anew<T>(&self, why: &str) -> Result<T, Failure> {
+        forget(self.to).map_err(Failure::Final)?;
+        Err(Failure::Passing(why.into()))
+    }
+
+    fn have(&self) -> u64 {
+        File::open(self.to).and_then(|file| file.metadata()).map_or(0, |file| file.len())
+    }
+
+    fn failed(&self, why: String) -> DataError {
+        DataError::Download { url: self.url.into(), why }
+    }
+}
+
+/// Removes what has arrived.
+pub(super) fn forget(partial: &Path) -> Result<(), DataError> {
+    remove(&validator(partial))?;
+    remove(partial)
+}
+
+/// Beside what has arrived: which version of the file it is the beginning of.
+fn validator(partial: &Path) -> PathBuf {
+    partial.with_added_extension("version")
+}
+
+/// Keeps the strong validator of a response, if it has one.
+fn remember(response: &Response<Body>, partial: &Path) -> Result<(), DataError> {
+    let strong = header(response, "etag").filter(|tag| !tag.starts_with("W/"));
+    match strong.or_else(|| header(response, "last-modified")) {
+        Some(text) => write_whole(&validator(partial), text.as_bytes()),
+        None => remove(&validator(partial)),
+    }
+}
+
+fn header<'a>(response: &'a Response<Body>, name: &str) -> Option<&'a str> {
+    response.headers().get(name).and_then(|value| value.to_str().ok())
+}
+
+/// Where a part begins and how long the whole is: `bytes 5-9/10`.
+fn range(response: &Response<Body>) -> Option<(u64, Option<u64>)> {
+    let (span, total) = header(response, "content-range")?.strip_prefix("bytes ")?.split_once('/')?;
+    Some((span.split_once('-')?.0.parse().ok()?, total.parse().ok()))
+}
+
+/// How long the whole is: `bytes */10`.
+fn range_total(response: &Response<Body>) -> Option<u64> {
+    header(response, "content-range")?.strip_prefix("bytes */")?.parse().ok()
+}

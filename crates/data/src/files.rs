@@ -1,0 +1,88 @@
+//! Reading and writing whole files, with errors that name them.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use sha2::{Digest, Sha256};
+
+use crate::DataError;
+
+/// A file's bytes, added to `digest`. `expected` says, for the error, what the file should have been.
+pub(crate) fn read_into(path: &Path, expected: &str, digest: &mut Sha256) -> Result<Vec<u8>, DataError> {
+    let bytes = read(path, expected)?;
+    digest.update(&bytes);
+    Ok(bytes)
+}
+
+/// A file's bytes. `expected` says, for the error, what the file should have been.
+pub(crate) fn read(path: &Path, expected: &str) -> Result<Vec<u8>, DataError> {
+    fs::read(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => DataError::Missing { path: path.into(), expected: expected.into() },
+        _ => unreadable(path)(error),
+    })
+}
+
+/// A text file's lines, without empty ones.
+pub(crate) fn lines(path: &Path, expected: &str) -> Result<Vec<String>, DataError> {
+    let bytes = read(path, expected)?;
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(String::from).collect())
+}
+
+/// Everything in `directory`, sorted, without hidden files.
+pub(crate) fn entries(directory: &Path) -> Result<Vec<PathBuf>, DataError> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).map_err(unreadable(directory))? {
+        let entry = entry.map_err(unreadable(directory))?;
+        if !entry.file_name().as_encoded_bytes().starts_with(b".") {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The directories in `directory`, sorted, without hidden ones.
+pub(crate) fn directories(directory: &Path) -> Result<Vec<PathBuf>, DataError> {
+    Ok(entries(directory)?.into_iter().filter(|path| path.is_dir()).collect())
+}
+
+/// A path's last component as text.
+pub(crate) fn name(path: &Path) -> Result<&str, DataError> {
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .ok_or_else(|| DataError::Folder { path: path.into(), why: "its name is not UTF-8".into() })
+}
+
+/// Writes a file beside its place, syncs it, and renames it.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+    let beside = path.with_added_extension("partial");
+    let write = || {
+        let mut file = File::create(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    };
+    write().map_err(unwritable(path))
+}
+
+/// Reads to the end, but not beyond `limit` bytes.
+pub(crate) fn read_limited(mut from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.by_ref().take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::other(format!("it is larger than {limit} bytes")));
+    }
+    Ok(bytes)
+}
+
+pub(crate) fn unreadable(path: &Path) -> impl Fn(io::Error) -> DataError {
+    move |error| DataError::Unreadable { path: path.into(), error }
+}
+
+pub(crate) fn unwritable(path: &Path) -> impl Fn(io::Error) -> DataError {
+    move |error| DataError::Unwritable { path: path.into(), error }
+}

@@ -1,0 +1,101 @@
+//! Where data live: `--data`, else `$REHEARSAL_DATA`, else the platform's data directory.
+
+use std::path::{Path, PathBuf};
+
+use crate::DataError;
+
+/// The directory of all data sets, where the user names none.
+///
+/// # Errors
+/// The environment names no home directory.
+pub fn usual() -> Result<PathBuf, DataError> {
+    from(|name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)).ok_or(DataError::NoHome)
+}
+
+/// As [`usual`], with the environment as a function.
+fn from(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let platform = || {
+        if cfg!(windows) {
+            return variable("LOCALAPPDATA");
+        }
+        if cfg!(target_os = "macos") {
+            return variable("HOME").map(|home| home.join("Library/Application Support"));
+        }
+        // XDG: a path that is not absolute counts as not set.
+        let said = variable("XDG_DATA_HOME").filter(|path| path.is_absolute());
+        said.or_else(|| variable("HOME").map(|home| home.join(".local/share")))
+    };
+    variable("REHEARSAL_DATA").or_else(|| platform().map(|path| path.join("rehearsal")))
+}
+
+/// Where the files of one data set may be: in the directory itself, in the folder of the data set's name, or in the parts that
+/// [`crate::fetch`] unpacked there.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    home: PathBuf,
+    name: &'static str,
+}
+
+impl Place {
+    /// Data set `name` under `home`.
+    pub(crate) fn new(home: &Path, name: &'static str) -> Self {
+        Self { home: home.into(), name }
+    }
+
+    /// The directory that holds `marker`: the folder of that name in one of the places, or a place itself.
+    pub(crate) fn find(&self, folder: &str, marker: &str) -> Option<PathBuf> {
+        self.places().into_iter().flat_map(|place| [place.join(folder), place]).find(|path| path.join(marker).exists())
+    }
+
+    /// The data set was found in a home that holds others beside it: what is made from it may stand there too.
+    pub(crate) fn is_home(&self) -> bool {
+        self.home.join(self.name).is_dir()
+    }
+
+    fn places(&self) -> Vec<PathBuf> {
+        let own = self.home.join(self.name);
+        let parts = std::fs::read_dir(&own).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut parts: Vec<PathBuf> = parts.filter(|path| path.is_dir() && path.extension().is_none()).collect();
+        parts.sort();
+        [vec![self.home.clone(), own], parts].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(variables: &[(&str, &str)]) -> Option<PathBuf> {
+        from(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| PathBuf::from(value)))
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_environment_says_where() {
+        assert_eq!(with(&[("HOME", "/h")]), Some("/h/.local/share/rehearsal".into()));
+        assert_eq!(with(&[("HOME", "/h"), ("XDG_DATA_HOME", "/x")]), Some("/x/rehearsal".into()));
+        assert_eq!(with(&[("HOME", "/h"), ("XDG_DATA_HOME", "x")]), Some("/h/.local/share/rehearsal".into()));
+        assert_eq!(with(&[("HOME", "/h"), ("REHEARSAL_DATA", "d")]), Some("d".into()));
+        assert_eq!(with(&[]), None);
+    }
+
+    #[test]
+    fn a_data_set_is_found_in_any_of_its_places_and_not_in_half_a_part() {
+        let home = tempfile::tempdir().unwrap();
+        let place = Place::new(home.path(), "cifar100");
+        let find =
+            || place.find("cifar-100-binary", "train.bin").map(|path| path.strip_prefix(&home).unwrap().to_owned());
+        let make = |folder: &str| {
+            std::fs::create_dir_all(home.path().join(folder)).unwrap();
+            std::fs::write(home.path().join(folder).join("train.bin"), "").unwrap();
+        };
+        make("cifar100/archive.unpacking/cifar-100-binary");
+        assert_eq!(find(), None);
+        for folder in
+            ["cifar100/archive/cifar-100-binary", "cifar100", "cifar100/cifar-100-binary", "", "cifar-100-binary"]
+        {
+            make(folder);
+            assert_eq!(find(), Some(folder.into()));
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Data sets of continual learning: from an official URL to pixels.
+//!
+//! [`catalogue`] says what each data set is, [`fetch`] brings its archives, [`unpack`] opens them without trusting them, and
+//! [`Dataset::open`] gives a [`Source`]: labels at once, images when asked. Data sets of image files are decoded and resized once, into a
+//! memory-mapped [`pack`]; after that a run starts at once and many runs share the pages.
+//!
+//! ```
+//! use data::{Dataset, Request, Split};
+//!
+//! let source = Dataset::Embedded.open(&Request::default())?;
+//! let first = source.labels(Split::Train)[0];
+//! println!("{} at {:?}", source.class_names()[usize::from(first)], source.shape());
+//! # Ok::<(), data::DataError>(())
+//! ```
+//!
+//! Nothing here trusts a byte that it reads: archives, pickles and images are limited in size and number, no path leaves its directory, and
+//! what is wrong is an error that names the file.
+
+pub mod catalogue;
+pub mod chain;
+pub mod choice;
+mod dataset;
+pub mod decode;
+mod digest;
+mod error;
+pub mod fetch;
+mod files;
+pub mod home;
+pub mod idx;
+mod mapped;
+pub mod pack;
+pub mod pickle;
+mod pixels;
+pub mod preview;
+mod progress;
+mod reshape;
+mod source;
+mod sources;
+mod split;
+pub mod stats;
+pub mod unpack;
+pub mod verify;
+
+pub use chain::Chain;
+pub use dataset::{Dataset, Request};
+pub use error::DataError;
+pub use pixels::{Image, ImageShape};
+pub use progress::{Progress, Unit};
+pub use source::{Skipped, Source, Split};

@@ -1,0 +1,31 @@
+//! A file, mapped into memory: the one place of this crate with `unsafe`.
+
+use std::{fs::File, io, ops::Deref, path::Path};
+
+use memmap2::Mmap;
+
+/// The bytes of a file, read by the system when they are touched and shared by all processes that map it.
+#[derive(Debug)]
+pub(crate) struct Mapped(Mmap);
+
+impl Mapped {
+    /// Maps a whole file.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        // SAFETY: the bytes may be read while nobody changes them. We map only packs, which are renamed into place when complete and never
+        // written again, and pickles of a data set, which nothing of ours writes after they are in place. Every access is checked against
+        // the mapped length, and any bytes at all are valid `u8`s. What remains is a user who truncates a file under a running program:
+        // that ends it with SIGBUS, as it would any program that maps files.
+        #[allow(unsafe_code, reason = "see above")]
+        let map = unsafe { Mmap::map(&file) }?;
+        Ok(Self(map))
+    }
+}
+
+impl Deref for Mapped {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}

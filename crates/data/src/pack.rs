@@ -1,0 +1,214 @@
+//! The packed cache: every image of a split, decoded and resized once, in one file that is mapped into memory.
+//!
+//! ```text
+//! header        one line of JSON, filled with spaces to 4,096 bytes: key, shape, how many images, how many to a chunk
+//! images        [count, height, width, channels] bytes; zeros where a file was no image
+//! journal       one line of JSON per chunk: CRC-32 of its pixels, SHA-256 of the files it was made from, which of them were bad
+//! ```
+//!
+//! While it is made, images and journal are two files (`….pack.partial`, `….pack.journal`). A chunk counts when its line is in the journal
+//! and its pixels have the line's CRC: whatever a killed process left, the next one goes on behind the last chunk that counts. Then the
+//! journal is put behind the images, and the file is synced and renamed: a `.pack` is always complete.
+
+mod format;
+mod make;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use sha2::{Digest, Sha256};
+
+pub(crate) use format::{Chunk, Header};
+
+use crate::{
+    DataError, Image, ImageShape, Progress, Skipped, Source, Split, digest::hexadecimal, files::unreadable,
+    mapped::Mapped,
+};
+
+/// One image file and what it shows.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The file.
+    pub path: PathBuf,
+    /// Its class.
+    pub label: u16,
+    /// Its domain; 0 where there are none.
+    pub domain: u16,
+}
+
+/// The image files of a data set.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// What the classes are called.
+    pub class_names: Vec<String>,
+    /// What the domains are called; empty where there are none.
+    pub domain_names: Vec<String>,
+    /// The training images.
+    pub train: Vec<Entry>,
+    /// The test images.
+    pub test: Vec<Entry>,
+}
+
+impl Listing {
+    /// The images of a split.
+    pub fn entries(&self, split: Split) -> &[Entry] {
+        match split {
+            Split::Train => &self.train,
+            Split::Test => &self.test,
+        }
+    }
+}
+
+/// How a listing is packed.
+pub struct Packing<'a> {
+    /// The data set's name, for the file's.
+    pub name: &'a str,
+    /// Height and width of the packed images.
+    pub size: usize,
+    /// Leave out files that are no images.
+    pub skip_bad: bool,
+    /// Where packs are kept.
+    pub directory: &'a Path,
+    /// Who hears how far it is.
+    pub progress: &'a dyn Progress,
+}
+
+/// Opens the packs of a listing, and makes them if they are not there.
+///
+/// # Errors
+/// A file is no image (unless bad ones are skipped), or the pack cannot be written or read.
+pub fn open(listing: Listing, packing: &Packing) -> Result<Packed, DataError> {
+    let mut digest = Sha256::new();
+    let mut skipped = Vec::new();
+    let mut part = |split: Split| -> Result<Part, DataError> {
+        let part = part(listing.entries(split), split, packing)?;
+        digest.update(split.name());
+        digest.update(&part.files);
+        skipped.extend(part.skipped.iter().cloned());
+        Ok(part)
+    };
+    let (train, test) = (part(Split::Train)?, part(Split::Test)?);
+    let shape = ImageShape { height: packing.size, width: packing.size, channels: 3 };
+    let Listing { class_names, domain_names, .. } = listing;
+    Ok(Packed { shape, class_names, domain_names, train, test, sha256: hexadecimal(digest), skipped })
+}
+
+fn part(entries: &[Entry], split: Split, packing: &Packing) -> Result<Part, DataError> {
+    let header = Header::new(entries, packing.size)?;
+    let path = packing.directory.join(header.file_name(packing.name, split));
+    if !path.exists() {
+        make::make(&path, entries, &header, split, packing)?;
+    }
+    let map = Mapped::open(&path).map_err(unreadable(&path))?;
+    let chunks = format::read(&map, &header, &path)?;
+    Part::new(map, &chunks, entries, packing.skip_bad)
+}
+
+/// A split of a packed data set.
+#[derive(Debug)]
+struct Part {
+    map: Arc<Mapped>,
+    labels: Vec<u16>,
+    domains: Vec<u16>,
+    /// The place of each image in the pack: files that were no images have places, but no index.
+    places: Vec<u32>,
+    skipped: Vec<Skipped>,
+    /// Labels, domains and the digests of all files.
+    files: Vec<u8>,
+}
+
+impl Part {
+    fn new(map: Mapped, chunks: &[Chunk], entries: &[Entry], skip_bad: bool) -> Result<Self, DataError> {
+        let (mut labels, mut domains, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut skipped, mut files) = (Vec::new(), Vec::new());
+        for (chunk, entries) in chunks.iter().zip(entries.chunks(format::CHUNK)) {
+            files.extend(chunk.sha256.as_bytes());
+            for (index, entry) in entries.iter().enumerate() {
+                files.extend(entry.label.to_le_bytes());
+                files.extend(entry.domain.to_le_bytes());
+                let path = entry.path.clone();
+                match chunk.bad.get(&(index as u32)).cloned() {
+                    Some(why) if skip_bad => skipped.push(Skipped { path, why }),
+                    Some(why) => return Err(DataError::Image { path, why }),
+                    None => {
+                        places.push((chunk.number * format::CHUNK + index) as u32);
+                        labels.push(entry.label);
+                        domains.push(entry.domain);
+                    }
+                }
+            }
+        }
+        Ok(Self { map: Arc::new(map), labels, domains, places, skipped, files })
+    }
+}
+
+/// A data set of image files, packed and mapped.
+#[derive(Debug)]
+pub struct Packed {
+    shape: ImageShape,
+    class_names: Vec<String>,
+    domain_names: Vec<String>,
+    train: Part,
+    test: Part,
+    sha256: String,
+    skipped: Vec<Skipped>,
+}
+
+impl Packed {
+    fn part(&self, split: Split) -> &Part {
+        match split {
+            Split::Train => &self.train,
+            Split::Test => &self.test,
+        }
+    }
+}
+
+impl Source for Packed {
+    fn shape(&self) -> ImageShape {
+        self.shape
+    }
+
+    fn class_names(&self) -> &[String] {
+        &self.class_names
+    }
+
+    fn labels(&self, split: Split) -> &[u16] {
+        &self.part(split).labels
+    }
+
+    fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
+        let part = self.part(split);
+        let start = format::HEADER + part.places[index] as usize * self.shape.bytes();
+        Ok(Image::from(&part.map[start..][..self.shape.bytes()]))
+    }
+
+    fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    fn domain_names(&self) -> &[String] {
+        &self.domain_names
+    }
+
+    fn domains(&self, split: Split) -> &[u16] {
+        if self.domain_names.is_empty() { &[] } else { &self.part(split).domains }
+    }
+
+    fn skipped(&self) -> &[Skipped] {
+        &self.skipped
+    }
+}
+
+/// Checks every chunk of a pack against its CRC; gives the numbers of the bad images' chunks as ranges of images.
+///
+/// # Errors
+/// The file is no pack.
+pub fn verify(path: &Path) -> Result<Vec<std::ops::Range<usize>>, DataError> {
+    let map = Mapped::open(path).map_err(unreadable(path))?;
+    let header = Header::read(&map, path)?;
+    let chunks = format::read(&map, &header, path)?;
+    let bad = chunks.iter().filter(|chunk| crc32fast::hash(header.pixels(&map, chunk.number)) != chunk.crc32);
+    Ok(bad.map(|chunk| header.images_of(chunk.number)).collect())
+}

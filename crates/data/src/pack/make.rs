@@ -1,0 +1,151 @@
+//! Making a pack: in parallel, in order, and so that a killed process loses no more than the chunk it was at.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Seek, SeekFrom, Write},
+    path::Path,
+};
+
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use super::{
+    Chunk, Entry, Header, Packing,
+    format::{CHUNK, journal},
+};
+use crate::{
+    DataError, Split, Unit,
+    decode::{decode, fit},
+    digest::hexadecimal,
+    files::{unreadable, unwritable},
+    mapped::Mapped,
+};
+
+/// Makes the pack at `path`, or goes on with what is there of it.
+pub(super) fn make(
+    path: &Path,
+    entries: &[Entry],
+    header: &Header,
+    split: Split,
+    packing: &Packing,
+) -> Result<(), DataError> {
+    fs::create_dir_all(packing.directory).map_err(unwritable(packing.directory))?;
+    let partial = path.with_extension("pack.partial");
+    let lines = path.with_extension("pack.journal");
+    let mut images = locked(&partial, packing)?;
+    if path.exists() {
+        return Ok(()); // another process has made it while we waited for the lock
+    }
+    let done = counted(&partial, &lines, header);
+    let mut log = begin(&mut images, &lines, header, &done).map_err(unwritable(&partial))?;
+    let what = format!("packing {} {} images", packing.name, split.name());
+    let before = header.images_of(done.len()).start;
+    packing.progress.begin(&what, Unit::Items, before as u64, Some(entries.len() as u64));
+    let mut pixels = Vec::new();
+    for (number, entries) in entries.chunks(CHUNK).enumerate().skip(done.len()) {
+        let chunk = chunk(number, entries, &mut pixels, packing)?;
+        let line = serde_json::to_string(&chunk).expect("a chunk is plain data") + "\n";
+        images.write_all(&pixels).map_err(unwritable(&partial))?;
+        log.write_all(line.as_bytes()).map_err(unwritable(&lines))?;
+    }
+    packing.progress.end();
+    finish(path, &partial, &lines, &mut images).map_err(unwritable(path))
+}
+
+/// The file of images, for this process alone.
+fn locked(partial: &Path, packing: &Packing) -> Result<File, DataError> {
+    let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(partial);
+    let file = file.map_err(unwritable(partial))?;
+    match file.try_lock() {
+        Ok(()) => return Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            packing.progress.say("another process is packing these images: waiting for it");
+        }
+        Err(TryLockError::Error(error)) => return Err(unwritable(partial)(error)),
+    }
+    file.lock().map_err(unwritable(partial))?;
+    Ok(file)
+}
+
+/// The chunks that an earlier process finished: their lines are whole and their pixels have the CRC that the lines say.
+fn counted(partial: &Path, lines: &Path, header: &Header) -> Vec<Chunk> {
+    let (Ok(pack), Ok(lines)) = (Mapped::open(partial), fs::read(lines)) else { return Vec::new() };
+    if !Header::read(&pack, partial).is_ok_and(|found| found == *header) {
+        return Vec::new();
+    }
+    let mut chunks = journal(&lines);
+    chunks.truncate(header.chunks());
+    let counts = |chunk: &Chunk| {
+        let pixels = pack.get(header.place_of(chunk.number));
+        pixels.is_some_and(|pixels| crc32fast::hash(pixels) == chunk.crc32)
+    };
+    let good = chunks.iter().take_while(|chunk| counts(chunk)).count();
+    chunks.truncate(good);
+    chunks
+}
+
+/// Cuts both files to what counts and positions them behind it.
+fn begin(images: &mut File, lines: &Path, header: &Header, done: &[Chunk]) -> io::Result<File> {
+    let end = header.place_of(done.len()).start as u64;
+    if done.is_empty() {
+        images.set_len(0)?;
+        images.seek(SeekFrom::Start(0))?;
+        images.write_all(&header.bytes())?;
+    }
+    images.set_len(end)?;
+    images.seek(SeekFrom::Start(end))?;
+    let mut log = File::create(lines)?;
+    for chunk in done {
+        log.write_all((serde_json::to_string(chunk)? + "\n").as_bytes())?;
+    }
+    Ok(log)
+}
+
+/// Decodes and resizes a chunk's files into `pixels`.
+fn chunk(number: usize, entries: &[Entry], pixels: &mut Vec<u8>, packing: &Packing) -> Result<Chunk, DataError> {
+    let bytes = 3 * packing.size * packing.size;
+    pixels.clear();
+    pixels.resize(entries.len() * bytes, 0);
+    let slots: Vec<_> = entries.iter().zip(pixels.chunks_exact_mut(bytes)).collect();
+    // One image at a time: they differ in size, and a thread that is done early takes the next.
+    let read = slots.into_par_iter().with_max_len(1).map(|(entry, slot)| image(entry, slot, packing));
+    let read: Vec<Result<Read, DataError>> = read.collect();
+    let mut digest = Sha256::new();
+    let mut chunk = Chunk { number, crc32: 0, sha256: String::new(), bad: std::collections::BTreeMap::new() };
+    for (index, (read, entry)) in read.into_iter().zip(entries).enumerate() {
+        let Read { digest: file, bad } = read?;
+        digest.update(file);
+        match bad {
+            None => {}
+            Some(why) if packing.skip_bad => drop(chunk.bad.insert(index as u32, why)),
+            Some(why) => return Err(DataError::Image { path: entry.path.clone(), why }),
+        }
+    }
+    chunk.crc32 = crc32fast::hash(pixels);
+    chunk.sha256 = hexadecimal(digest);
+    Ok(chunk)
+}
+
+/// A file that was read.
+struct Read {
+    digest: [u8; 32],
+    /// Why it is no image, if it is none.
+    bad: Option<String>,
+}
+
+/// One file to its slot.
+fn image(entry: &Entry, slot: &mut [u8], packing: &Packing) -> Result<Read, DataError> {
+    let bytes = fs::read(&entry.path).map_err(unreadable(&entry.path))?;
+    let digest = Sha256::digest(&bytes).into();
+    let bad = decode(&bytes).map(|picture| fit(&picture, packing.size, slot)).err();
+    packing.progress.advance(1);
+    Ok(Read { digest, bad })
+}
+
+/// Puts the journal behind the images and the file in its place.
+fn finish(path: &Path, partial: &Path, lines: &Path, images: &mut File) -> io::Result<()> {
+    images.write_all(&fs::read(lines)?)?;
+    images.sync_all()?;
+    fs::rename(partial, path)?;
+    fs::remove_file(lines)
+}

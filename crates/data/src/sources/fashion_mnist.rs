@@ -1,0 +1,114 @@
+//! Fashion-MNIST: four idx files, compressed by gzip. Grey images of 28×28 in ten classes.
+
+use std::{io::Read, path::Path, sync::Arc};
+
+use flate2::read::GzDecoder;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    DataError, Image, ImageShape, Source, Split,
+    digest::hexadecimal,
+    files::{read, read_limited, unreadable},
+    idx,
+};
+
+pub(super) const CLASSES: [&str; 10] =
+    ["t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"];
+
+/// Images and labels of a split.
+const TRAIN: [&str; 2] = ["train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"];
+const TEST: [&str; 2] = ["t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"];
+
+/// More than any file of it unpacks to.
+const MOST_BYTES: u64 = 1 << 30;
+
+struct Part {
+    labels: Vec<u16>,
+    images: Vec<Image>,
+}
+
+/// Images in idx files, read.
+pub(crate) struct FashionMnist {
+    shape: ImageShape,
+    names: Vec<String>,
+    train: Part,
+    test: Part,
+    sha256: String,
+}
+
+/// Opens the four files in `directory`.
+pub(crate) fn open(directory: &Path) -> Result<FashionMnist, DataError> {
+    let files = |names: [&str; 2]| names.map(|name| directory.join(name));
+    let [train, test] = [files(TRAIN), files(TEST)];
+    let bytes = |path: &Path| read(path, "an idx file, compressed by gzip");
+    FashionMnist::read([
+        [(&train[0], &bytes(&train[0])?), (&train[1], &bytes(&train[1])?)],
+        [(&test[0], &bytes(&test[0])?), (&test[1], &bytes(&test[1])?)],
+    ])
+}
+
+impl FashionMnist {
+    /// Reads train and test: compressed images and labels, each with its path for errors.
+    pub(super) fn read([train, test]: [[(&Path, &[u8]); 2]; 2]) -> Result<Self, DataError> {
+        let mut digest = Sha256::new();
+        let (shape, train) = part(train, &mut digest)?;
+        let (test_shape, test_part) = part(test, &mut digest)?;
+        if test_shape != shape {
+            let size = |shape: ImageShape| format!("images of {}×{}", shape.height, shape.width);
+            let (path, offset) = (test[0].0.into(), 8);
+            return Err(DataError::Malformed { path, offset, expected: size(shape), found: size(test_shape) });
+        }
+        let names = CLASSES.map(String::from).to_vec();
+        Ok(Self { shape, names, train, test: test_part, sha256: hexadecimal(digest) })
+    }
+
+    fn part(&self, split: Split) -> &Part {
+        match split {
+            Split::Train => &self.train,
+            Split::Test => &self.test,
+        }
+    }
+}
+
+fn part([images, labels]: [(&Path, &[u8]); 2], digest: &mut Sha256) -> Result<(ImageShape, Part), DataError> {
+    let bytes = unpack(labels, digest)?;
+    let labels_path = labels.0;
+    let labels = idx::labels(&bytes, CLASSES.len(), labels_path)?;
+    let bytes = unpack(images, digest)?;
+    let idx::Images { height, width, pixels } = idx::images(&bytes, images.0)?;
+    let pixels: Vec<Image> = pixels.chunks_exact((height * width).max(1)).map(Arc::from).collect();
+    if pixels.len() != labels.len() {
+        let (expected, found) = (format!("{} labels, as there are images", pixels.len()), labels.len().to_string());
+        return Err(DataError::Malformed { path: labels_path.into(), offset: 4, expected, found });
+    }
+    Ok((ImageShape { height, width, channels: 1 }, Part { labels, images: pixels }))
+}
+
+fn unpack((path, bytes): (&Path, &[u8]), digest: &mut Sha256) -> Result<Vec<u8>, DataError> {
+    let mut decoder = GzDecoder::new(bytes);
+    let unpacked = read_limited(decoder.by_ref(), MOST_BYTES).map_err(unreadable(path))?;
+    digest.update(&unpacked);
+    Ok(unpacked)
+}
+
+impl Source for FashionMnist {
+    fn shape(&self) -> ImageShape {
+        self.shape
+    }
+
+    fn class_names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn labels(&self, split: Split) -> &[u16] {
+        &self.part(split).labels
+    }
+
+    fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
+        Ok(self.part(split).images[index].clone())
+    }
+
+    fn sha256(&self) -> &str {
+        &self.sha256
+    }
+}

@@ -1,0 +1,214 @@
+//! mini-ImageNet: a hundred classes of 600 images of 84×84, from the three public pickles (a dictionary of `image_data` and `class_dict`
+//! each) or from a folder of classes. Classes are ordered by their number in `WordNet`; 500 images of each are for training and 100 for
+//! testing, by a seeded split.
+
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use sha2::{Digest, Sha256};
+
+use super::folder;
+use crate::{
+    DataError, Image, ImageShape, Source, Split,
+    digest::hexadecimal,
+    files::{directories, unreadable},
+    mapped::Mapped,
+    pack::Listing,
+    pickle,
+    split::seeded,
+};
+
+pub(crate) const PICKLES: [&str; 3] =
+    ["mini-imagenet-cache-train.pkl", "mini-imagenet-cache-val.pkl", "mini-imagenet-cache-test.pkl"];
+
+/// One image in so many is for testing: 100 of 600.
+const TEST_SHARE: usize = 6;
+
+/// The directory of the pickles, or of the folders of classes, at `home` or below it.
+pub(crate) fn find(home: &Path) -> Option<PathBuf> {
+    let own = home.join("mini-imagenet");
+    let below = directories(&own).unwrap_or_default().into_iter().filter(|path| path.extension().is_none());
+    let mut places = [home.to_path_buf(), own].into_iter().chain(below);
+    places.find(|place| is_pickled(place) || has_classes(place))
+}
+
+/// Whether a directory has the three pickles.
+pub(crate) fn is_pickled(directory: &Path) -> bool {
+    PICKLES.iter().all(|file| directory.join(file).exists())
+}
+
+/// Whether a directory has folders that are called like classes, `n01532829`.
+fn has_classes(directory: &Path) -> bool {
+    let is_class = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.len() == 9 && name.starts_with('n') && name[1..].bytes().all(|byte| byte.is_ascii_digit())
+    };
+    directories(directory).unwrap_or_default().iter().any(is_class)
+}
+
+/// The images of a folder of classes.
+pub(crate) fn list(root: &Path) -> Result<Listing, DataError> {
+    folder::seeded_listing(root, TEST_SHARE)
+}
+
+/// Opens the three pickles in `directory`.
+pub(crate) fn open(directory: &Path) -> Result<MiniImagenet, DataError> {
+    let mut digest = Sha256::new();
+    let mut shape = None;
+    let mut files = Vec::new();
+    // Each class: where its images are. A class may be in one pickle only, but nothing depends on it.
+    let mut classes: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
+    for (number, name) in PICKLES.iter().enumerate() {
+        let path = directory.join(name);
+        let map = Arc::new(Mapped::open(&path).map_err(unreadable(&path))?);
+        digest.update(&map[..]);
+        let (file, members) = File::read(&map, &path)?;
+        if *shape.get_or_insert(file.shape) != file.shape {
+            return Err(malformed(&path, "images of the size of the other pickles"));
+        }
+        for (class, indices) in members {
+            classes.entry(class).or_default().extend(indices.into_iter().map(|index| (number, index)));
+        }
+        files.push(file);
+    }
+    let mut data = MiniImagenet {
+        shape: shape.unwrap_or(ImageShape { height: 0, width: 0, channels: 3 }),
+        names: Vec::new(),
+        files,
+        train: Part::default(),
+        test: Part::default(),
+        sha256: hexadecimal(digest),
+    };
+    for (label, (class, members)) in classes.into_iter().enumerate() {
+        let names: Vec<String> = (0..members.len()).map(|index| format!("{class}/{index}")).collect();
+        for (place, test) in members.into_iter().zip(seeded(&names, TEST_SHARE)) {
+            let part = if test { &mut data.test } else { &mut data.train };
+            part.labels.push(label as u16);
+            part.places.push(place);
+        }
+        data.names.push(class);
+    }
+    Ok(data)
+}
+
+/// The images of one pickle.
+struct File {
+    shape: ImageShape,
+    pixels: Pixels,
+}
+
+enum Pixels {
+    /// In the mapped file.
+    Mapped(Arc<Mapped>, Range<usize>),
+    /// Written as text by Python 3 in protocol 2, and read into memory.
+    Owned(Vec<u8>),
+}
+
+/// The indices of each class's images, by its name.
+type Classes = Vec<(String, Vec<usize>)>;
+
+impl File {
+    /// Reads a pickle: its images, and the indices of each class's.
+    fn read(map: &Arc<Mapped>, path: &Path) -> Result<(Self, Classes), DataError> {
+        let pickle = pickle::read(map).map_err(|error| DataError::Malformed {
+            path: path.into(),
+            offset: error.offset as u64,
+            expected: error.expected,
+            found: error.found,
+        })?;
+        let array = pickle.root().get("image_data").and_then(pickle::Value::array);
+        let array = array.ok_or_else(|| malformed(path, "an array under `image_data`"))?;
+        let (&[count, height, width, channels @ 3], Some(bytes)) = (array.shape(), array.bytes()) else {
+            return Err(malformed(path, "`image_data` of bytes and of shape [n, height, width, 3]"));
+        };
+        let classes = pickle.root().get("class_dict").and_then(pickle::Value::entries);
+        let classes = classes.ok_or_else(|| malformed(path, "a dictionary under `class_dict`"))?;
+        let mut members = Vec::new();
+        for (name, indices) in classes {
+            let indices = indices.ints().unwrap_or_default();
+            let indices: Option<Vec<usize>> =
+                indices.into_iter().map(|index| usize::try_from(index).ok().filter(|&index| index < count)).collect();
+            let (Some(name), Some(indices)) = (name.text(), indices.filter(|indices| !indices.is_empty())) else {
+                return Err(malformed(path, "`class_dict` of names and indices below the number of images"));
+            };
+            members.push((name.to_owned(), indices));
+        }
+        let pixels = match offset(bytes, map) {
+            Some(start) => Pixels::Mapped(Arc::clone(map), start..start + bytes.len()),
+            None => Pixels::Owned(bytes.to_vec()),
+        };
+        Ok((Self { shape: ImageShape { height, width, channels }, pixels }, members))
+    }
+
+    fn image(&self, index: usize) -> &[u8] {
+        let pixels = match &self.pixels {
+            Pixels::Mapped(map, range) => &map[range.clone()],
+            Pixels::Owned(pixels) => pixels,
+        };
+        &pixels[index * self.shape.bytes()..][..self.shape.bytes()]
+    }
+}
+
+/// Where `part` lies in `whole`, if it does.
+fn offset(part: &[u8], whole: &[u8]) -> Option<usize> {
+    let offset = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
+    (offset.checked_add(part.len())? <= whole.len()).then_some(offset)
+}
+
+fn malformed(path: &Path, expected: &str) -> DataError {
+    let (path, expected, found) = (path.into(), expected.into(), "something else".into());
+    DataError::Malformed { path, offset: 0, expected, found }
+}
+
+#[derive(Default)]
+struct Part {
+    labels: Vec<u16>,
+    /// Which pickle, and which image of it.
+    places: Vec<(usize, usize)>,
+}
+
+/// The three pickles, mapped.
+pub(crate) struct MiniImagenet {
+    shape: ImageShape,
+    names: Vec<String>,
+    files: Vec<File>,
+    train: Part,
+    test: Part,
+    sha256: String,
+}
+
+impl MiniImagenet {
+    fn part(&self, split: Split) -> &Part {
+        match split {
+            Split::Train => &self.train,
+            Split::Test => &self.test,
+        }
+    }
+}
+
+impl Source for MiniImagenet {
+    fn shape(&self) -> ImageShape {
+        self.shape
+    }
+
+    fn class_names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn labels(&self, split: Split) -> &[u16] {
+        &self.part(split).labels
+    }
+
+    fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
+        let (file, index) = self.part(split).places[index];
+        Ok(Image::from(self.files[file].image(index)))
+    }
+
+    fn sha256(&self) -> &str {
+        &self.sha256
+    }
+}

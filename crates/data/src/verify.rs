@@ -1,0 +1,173 @@
+//! Is every byte of a data set what it was, and every record what it should be?
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    DataError, Dataset, Progress, Request, Split, Unit,
+    catalogue::{Checksum, card},
+    choice::Choice,
+    dataset::Found,
+    decode::decode,
+    digest::hex,
+    fetch::{checksum_of, is_plain},
+    files::{entries, lines},
+    home, pack,
+    unpack::MANIFEST,
+};
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Files whose bytes were compared with a checksum.
+    pub files: usize,
+    /// Images and records that were read.
+    pub records: usize,
+    /// Chunks of packed images that were compared with a checksum.
+    pub packs: usize,
+    /// What is wrong.
+    pub bad: Vec<Bad>,
+    /// What could not be checked, and why.
+    pub notes: Vec<String>,
+}
+
+/// Something that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Bad {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// Checks every file and every record of a data set.
+///
+/// # Errors
+/// It is not there.
+pub fn verify(dataset: Dataset, request: &Request) -> Result<Report, DataError> {
+    let mut report = Report::default();
+    let home = match (dataset, request.directory) {
+        (Dataset::Embedded, _) => PathBuf::new(),
+        (_, Some(directory)) => directory.to_path_buf(),
+        (_, None) => home::usual()?,
+    };
+    sums(dataset, &home, request.progress, &mut report)?;
+    records(dataset, request, &mut report)?;
+    packs(dataset, &home, request.packs, &mut report)?;
+    Ok(report)
+}
+
+/// Compares files with the manifests that were written when they were unpacked, and plain files with what was published.
+fn sums(dataset: Dataset, home: &Path, progress: &dyn Progress, report: &mut Report) -> Result<(), DataError> {
+    let own = home.join(dataset.name());
+    for archive in card(dataset).archives {
+        let part = own.join(archive.part);
+        match (is_plain(&archive), archive.checksum) {
+            (true, Some(expected)) if part.is_file() => {
+                report.files += 1;
+                let sum = checksum_of(&part, expected, progress)?;
+                if !matches!(expected, Checksum::Md5(known) | Checksum::Sha256(known) if known == sum) {
+                    report.bad.push(Bad { path: part, why: format!("is not the official file: its checksum is {sum}") });
+                }
+            }
+            (true, Some(_)) => report.notes.push(format!(
+                "{}: not fetched by `rehearsal data fetch`, so only its own checksum was compared",
+                archive.file
+            )),
+            (true, None) => report.notes.push(format!("{}: no checksum is known", archive.file)),
+            (false, _) if part.join(MANIFEST).exists() => manifest(&part, progress, report)?,
+            (false, _) => report.notes.push(format!(
+                "{}: it was not unpacked by `rehearsal data fetch`, so its bytes cannot be compared with anything, only read",
+                archive.file
+            )),
+        }
+    }
+    Ok(())
+}
+
+/// Compares every file of a directory with its manifest.
+fn manifest(directory: &Path, progress: &dyn Progress, report: &mut Report) -> Result<(), DataError> {
+    let lines = lines(&directory.join(MANIFEST), "SHA-256 sums and paths")?;
+    progress.begin("comparing files", Unit::Items, 0, Some(lines.len() as u64));
+    let compare = |line: &String| {
+        progress.advance(1);
+        let Some((sum, name)) = line.split_once("  ") else {
+            return Some(Bad { path: directory.join(MANIFEST), why: format!("has a line that is no sum: {line}") });
+        };
+        let path = directory.join(name);
+        let why = match std::fs::read(&path) {
+            Ok(bytes) if hex(&Sha256::digest(&bytes)) == sum => return None,
+            Ok(_) => "is not as it was unpacked".to_owned(),
+            Err(error) => format!("cannot be read: {error}"),
+        };
+        Some(Bad { path, why })
+    };
+    report.files += lines.len();
+    report.bad.extend(lines.par_iter().filter_map(compare).collect::<Vec<_>>());
+    progress.end();
+    Ok(())
+}
+
+/// Reads every record, and decodes every image file.
+fn records(dataset: Dataset, request: &Request, report: &mut Report) -> Result<(), DataError> {
+    match dataset.find(request) {
+        Ok(Found::Source(source)) => {
+            report.records += Split::BOTH.map(|split| source.labels(split).len()).iter().sum::<usize>();
+        }
+        Ok(Found::Files(listing, _)) => {
+            let all: Vec<&pack::Entry> = listing.train.iter().chain(&listing.test).collect();
+            request.progress.begin("decoding images", Unit::Items, 0, Some(all.len() as u64));
+            let check = |entry: &&pack::Entry| {
+                request.progress.advance(1);
+                let why = match std::fs::read(&entry.path) {
+                    Ok(bytes) => decode(&bytes).err().map(|why| format!("is no image that can be read: {why}")),
+                    Err(error) => Some(format!("cannot be read: {error}")),
+                };
+                why.map(|why| Bad { path: entry.path.clone(), why })
+            };
+            report.records += all.len();
+            report.bad.extend(all.par_iter().filter_map(check).collect::<Vec<_>>());
+            request.progress.end();
+        }
+        Err(DataError::Malformed { path, offset, expected, found }) => {
+            report.bad.push(Bad { path, why: format!("byte {offset}: expected {expected}, found {found}") });
+        }
+        Err(DataError::Unreadable { path, error }) => report.bad.push(Bad { path, why: error.to_string() }),
+        Err(DataError::Missing { path, expected }) => {
+            report.bad.push(Bad { path, why: format!("is missing: expected {expected}") });
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Compares the packs made from the data set with their own checksums.
+fn packs(dataset: Dataset, home: &Path, said: Option<&Path>, report: &mut Report) -> Result<(), DataError> {
+    let mut directories = vec![said.map_or_else(|| home.join("packs"), Path::to_path_buf)];
+    directories.extend(home::usual().ok().map(|usual| usual.join("packs")));
+    directories.dedup();
+    for directory in directories.iter().filter(|directory| directory.is_dir()) {
+        for path in entries(directory)? {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let ours = ["train", "test"].iter().any(|split| name.starts_with(&format!("{dataset}-{split}-")));
+            if !ours || !name.ends_with(".pack") {
+                continue;
+            }
+            report.packs += 1;
+            match pack::verify(&path) {
+                Ok(bad) => report.bad.extend(bad.into_iter().map(|images| Bad {
+                    path: path.clone(),
+                    why: format!(
+                        "images {} to {} are damaged; remove the file, and it will be made again",
+                        images.start, images.end
+                    ),
+                })),
+                Err(error) => report.bad.push(Bad { path, why: error.to_string() }),
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,244 @@
+//! Downloads: resumed, redirected, refused. Archives are small and made here; the server is in `support`.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::sync::Mutex;
+
+use data::{
+    DataError, Dataset, Progress, Split,
+    catalogue::{State, state},
+    fetch::Fetch,
+};
+use support::{
+    Home, cifar100,
+    server::{Answer, Asked, Server},
+};
+
+const PATH: &str = "/cifar-100-binary.tar.gz";
+
+/// Remembers what was said.
+#[derive(Default)]
+struct Heard(Mutex<Vec<String>>);
+
+impl Progress for Heard {
+    fn say(&self, line: &str) {
+        self.0.lock().unwrap().push(line.into());
+    }
+}
+
+/// Fetches CIFAR-100 from a server that answers like this.
+fn fetched(home: &Home, answer: Answer) -> (Result<(), DataError>, Vec<Asked>, Vec<String>) {
+    let server = Server::start([(PATH, answer)]);
+    let heard = Heard::default();
+    let fetch = Fetch { mirror: Some(&server.url), progress: &heard, ..home.fetching() };
+    let result = fetch.dataset(Dataset::Cifar100).map(drop);
+    (result, server.asked(), heard.0.into_inner().unwrap())
+}
+
+#[track_caller]
+fn assert_whole(home: &Home) {
+    let source = home.open(Dataset::Cifar100, None).unwrap();
+    assert_eq!(source.labels(Split::Train), [99, 12, 12]);
+    assert_eq!(state(Dataset::Cifar100, home.path()).0, State::Ready);
+    let left: Vec<_> = std::fs::read_dir(home.path().join("downloads")).unwrap().collect();
+    assert!(left.is_empty(), "archives are removed when they are unpacked: {left:?}");
+}
+
+#[test]
+fn a_whole_download() {
+    let home = Home::new();
+    assert_eq!(state(Dataset::Cifar100, home.path()).0, State::Absent);
+    let (result, asked, heard) = fetched(&home, Answer::File(cifar100()));
+    result.unwrap();
+    assert_whole(&home);
+    assert_eq!(asked.len(), 1);
+    assert!(heard[0].contains("is not the official file") && heard[0].contains("--trust"), "{heard:?}");
+    let (result, asked, _) = fetched(&home, Answer::File(Vec::new()));
+    result.unwrap();
+    assert!(asked.is_empty(), "what is there is not fetched again");
+}
+
+#[test]
+fn a_download_cut_anywhere_goes_on_where_it_was_cut() {
+    let archive = cifar100();
+    // Every connection is cut, more often than there are tries: as long as something comes, it goes on.
+    for cut in [archive.len() / 37, archive.len() / 3, archive.len() / 2 + 1, archive.len() - 1] {
+        let home = Home::new();
+        let (result, asked, _) = fetched(&home, Answer::Cut(archive.clone(), cut));
+        result.unwrap();
+        assert_whole(&home);
+        assert_eq!(asked.len(), archive.len().div_ceil(cut), "cut after {cut}");
+        assert_eq!(asked[1].range, Some(format!("bytes={cut}-")));
+        assert_eq!(asked[1].if_range.as_deref(), Some("\"one\""));
+    }
+}
+
+#[test]
+fn a_process_that_was_killed_leaves_a_beginning_that_the_next_goes_on_with() {
+    let archive = cifar100();
+    let home = Home::new();
+    let partial = home.path().join("downloads/cifar-100-binary.tar.gz.partial");
+    std::fs::create_dir_all(partial.parent().unwrap()).unwrap();
+    std::fs::write(&partial, &archive[..archive.len() / 2]).unwrap();
+    assert_eq!(state(Dataset::Cifar100, home.path()).0, State::Partial);
+    let (result, asked, _) = fetched(&home, Answer::File(archive.clone()));
+    result.unwrap();
+    assert_whole(&home);
+    assert_eq!(asked[0].range, Some(format!("bytes={}-", archive.len() / 2)));
+}
+
+#[test]
+fn a_download_that_was_complete_is_not_fetched_again() {
+    let home = Home::new();
+    let partial = home.path().join("downloads/cifar-100-binary.tar.gz.partial");
+    std::fs::create_dir_all(partial.parent().unwrap()).unwrap();
+    std::fs::write(&partial, cifar100()).unwrap();
+    let (result, asked, _) = fetched(&home, Answer::File(cifar100()));
+    result.unwrap();
+    assert_whole(&home);
+    assert_eq!(asked.len(), 1, "the server says that nothing is left");
+}
+
+#[test]
+fn a_server_without_ranges_sends_everything_again() {
+    let archive = cifar100();
+    let home = Home::new();
+    let partial = home.path().join("downloads/cifar-100-binary.tar.gz.partial");
+    std::fs::create_dir_all(partial.parent().unwrap()).unwrap();
+    std::fs::write(&partial, b"something else altogether").unwrap();
+    let (result, ..) = fetched(&home, Answer::NoRanges(archive));
+    result.unwrap();
+    assert_whole(&home);
+}
+
+#[test]
+fn a_file_that_changes_between_two_tries_is_begun_anew() {
+    let (old, new) = (vec![7; 5000], cifar100());
+    let home = Home::new();
+    let (result, asked, _) = fetched(&home, Answer::Changes(old, new, 300));
+    result.unwrap();
+    assert_whole(&home);
+    assert_eq!(asked[1].if_range.as_deref(), Some("\"one\""), "only of the version that was begun");
+}
+
+#[test]
+fn a_redirect_is_followed() {
+    let home = Home::new();
+    let server =
+        Server::start([(PATH, Answer::Redirect("/elsewhere".into())), ("/elsewhere", Answer::File(cifar100()))]);
+    Fetch { mirror: Some(&server.url), ..home.fetching() }.dataset(Dataset::Cifar100).unwrap();
+    assert_whole(&home);
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[test]
+fn a_circle_of_redirects_ends() {
+    let home = Home::new();
+    let (result, asked, _) = fetched(&home, Answer::Redirect(PATH.into()));
+    assert!(matches!(result.unwrap_err(), DataError::Download { .. }));
+    assert!(asked.len() < 60, "{}", asked.len());
+}
+
+#[test]
+fn a_missing_file_is_an_error_at_once_and_a_busy_server_is_asked_again() {
+    let home = Home::new();
+    let server = Server::start([]);
+    let fetch = Fetch { mirror: Some(&server.url), ..home.fetching() };
+    let error = fetch.dataset(Dataset::Cifar100).unwrap_err().to_string();
+    assert!(error.contains("cifar-100-binary.tar.gz cannot be fetched: the server answers 404 Not Found"), "{error}");
+    assert_eq!(server.asked().len(), 1);
+    assert_eq!(state(Dataset::Cifar100, home.path()).0, State::Absent);
+
+    let (result, asked, heard) = fetched(&home, Answer::Fails(503, 3, cifar100()));
+    result.unwrap();
+    assert_eq!((asked.len(), heard.iter().filter(|line| line.contains("trying again")).count()), (4, 3));
+    assert_whole(&home);
+
+    let home = Home::new();
+    let (result, asked, _) = fetched(&home, Answer::Fails(503, 99, Vec::new()));
+    assert!(result.unwrap_err().to_string().contains("the server answers 503 (4 tries)"));
+    assert_eq!(asked.len(), 4);
+}
+
+#[test]
+fn nobody_at_home_is_an_error_after_some_tries() {
+    let home = Home::new();
+    let fetch = Fetch { mirror: Some("http://127.0.0.1:9/"), ..home.fetching() };
+    assert!(matches!(fetch.dataset(Dataset::Cifar100).unwrap_err(), DataError::Download { .. }));
+    let fetch = Fetch { mirror: Some("no url at all"), ..home.fetching() };
+    assert!(matches!(fetch.dataset(Dataset::Cifar100).unwrap_err(), DataError::Download { .. }));
+}
+
+#[test]
+fn a_wrong_checksum_is_refused_and_nothing_is_kept() {
+    let home = Home::new();
+    let server = Server::start([(PATH, Answer::File(cifar100()))]);
+    let fetch = Fetch { mirror: Some(&server.url), trust: false, ..home.fetching() };
+    let error = fetch.dataset(Dataset::Cifar100).unwrap_err();
+    assert!(
+        matches!(&error, DataError::Checksum { kind: "md5", expected, .. } if expected == "03b5dce01913d631647c71ecec9e9cb8")
+    );
+    assert_eq!(state(Dataset::Cifar100, home.path()).0, State::Absent, "{error}");
+    assert!(std::fs::read_dir(home.path().join("downloads")).unwrap().next().is_none());
+}
+
+/// The halves come from two versions of a file, and the server names neither: only the checksum can tell.
+#[test]
+fn halves_that_do_not_fit_are_fetched_again_as_a_whole() {
+    let home = Home::new();
+    let partial = home.path().join("downloads/cifar-100-binary.tar.gz.partial");
+    std::fs::create_dir_all(partial.parent().unwrap()).unwrap();
+    std::fs::write(&partial, [7; 100]).unwrap();
+    let server = Server::start([(PATH, Answer::File(cifar100()))]);
+    let heard = Heard::default();
+    let fetch = Fetch { mirror: Some(&server.url), trust: false, progress: &heard, ..home.fetching() };
+    assert!(matches!(fetch.dataset(Dataset::Cifar100).unwrap_err(), DataError::Checksum { .. }));
+    let asked: Vec<Option<String>> = server.asked().into_iter().map(|asked| asked.range).collect();
+    assert_eq!(asked, [Some("bytes=100-".into()), None], "the rest, then the whole");
+    assert!(heard.0.into_inner().unwrap().iter().any(|line| line.contains("beginning anew")));
+}
+
+#[test]
+fn an_endless_download_is_stopped() {
+    let home = Home::new();
+    let server = Server::start([("/t10k-labels-idx1-ubyte.gz", Answer::File(vec![0; 50_000_001]))]);
+    for part in ["train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz"] {
+        let path = home.path().join("fashion-mnist").join(part);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    }
+    let fetch = Fetch { mirror: Some(&server.url), ..home.fetching() };
+    let error = fetch.dataset(Dataset::FashionMnist).unwrap_err().to_string();
+    assert!(error.contains("it is larger than 50000000 bytes"), "{error}");
+}
+
+#[test]
+fn what_nothing_vouches_for_needs_trust_and_what_has_no_address_is_explained() {
+    let home = Home::new();
+    let fetch = Fetch { trust: false, ..home.fetching() };
+    let error = fetch.dataset(Dataset::MiniImagenet).unwrap_err().to_string();
+    assert!(
+        error.contains("no official download") && error.contains("--from mini-imagenet-cache-train.pkl"),
+        "{error}"
+    );
+    let fetch = Fetch { mirror: Some("http://127.0.0.1:9"), trust: false, ..home.fetching() };
+    let error = fetch.dataset(Dataset::MiniImagenet).unwrap_err().to_string();
+    assert!(error.starts_with("nothing vouches for http://127.0.0.1:9/mini-imagenet-cache-train.pkl"), "{error}");
+    for dataset in [Dataset::Embedded, Dataset::Folder] {
+        assert!(fetch.dataset(dataset).unwrap_err().to_string().contains("there is nothing to fetch"));
+    }
+}
+
+#[test]
+fn files_fetched_by_hand_are_checked_too() {
+    let home = Home::new();
+    let file = home.by_hand("cifar-100-binary.tar.gz", &cifar100());
+    let fetch = Fetch { from: std::slice::from_ref(&file), trust: false, ..home.fetching() };
+    assert!(matches!(fetch.dataset(Dataset::Cifar100).unwrap_err(), DataError::Checksum { .. }));
+    assert!(file.exists(), "it is the user's");
+    let other = [home.by_hand("holiday.zip", b"")];
+    let error = Fetch { from: &other, ..home.fetching() }.dataset(Dataset::Cifar100).unwrap_err().to_string();
+    assert!(error.contains("holiday.zip is no file of cifar100, which is in cifar-100-binary.tar.gz"), "{error}");
+}

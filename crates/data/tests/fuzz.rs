@@ -1,0 +1,200 @@
+//! No bytes make a reader panic, hang or fill memory: good files, damaged at random in every way that a seeded generator thinks of.
+//!
+//! Each reader gets `REHEARSAL_FUZZ_SECONDS` (5 unless set) and the tests run in parallel; the seed is the number of the round, so that what
+//! fails fails again. A failure prints the bytes as hexadecimal.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use data::{
+    Dataset, Request,
+    decode::{decode, fit},
+    idx, pickle,
+    unpack::{Kind, Limits, Unpacking},
+};
+use image::ImageFormat;
+use support::{Files, encode, picture, png, tar, tar_gz, zip};
+
+/// Marsaglia's xorshift: a stream of numbers from a seed.
+struct Dice(u64);
+
+impl Dice {
+    fn new(seed: u64) -> Self {
+        let mut dice = Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        (0..4).for_each(|_| {
+            dice.roll();
+        });
+        dice
+    }
+
+    fn roll(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.roll() % bound.max(1) as u64) as usize
+    }
+}
+
+/// One to eight damages: flipped bits, interesting bytes, cuts, repeats, pieces of other files.
+fn damaged(good: &[Vec<u8>], seed: u64) -> Vec<u8> {
+    let mut dice = Dice::new(seed);
+    let mut bytes = good[dice.below(good.len())].clone();
+    for _ in 0..=dice.below(8) {
+        let at = dice.below(bytes.len());
+        match dice.below(8) {
+            _ if bytes.is_empty() => bytes.push(dice.roll() as u8),
+            0 | 1 => bytes[at] ^= 1 << dice.below(8),
+            2 => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][dice.below(5)],
+            3 => bytes[at] = dice.roll() as u8,
+            4 => {
+                let number = [0, 1, u32::MAX, 1 << 31, (1 << 31) - 1, 65_536][dice.below(6)];
+                let number = if dice.below(2) == 0 { number.to_be_bytes() } else { number.to_le_bytes() };
+                let end = (at + 4).min(bytes.len());
+                bytes[at..end].copy_from_slice(&number[..end - at]);
+            }
+            5 => bytes.truncate(at),
+            6 => {
+                let piece = bytes[at..(at + 1 + dice.below(64)).min(bytes.len())].to_vec();
+                let place = dice.below(bytes.len());
+                bytes.splice(place..place, piece);
+            }
+            _ => {
+                let other = &good[dice.below(good.len())];
+                let from = dice.below(other.len());
+                let piece = &other[from..(from + 1 + dice.below(64)).min(other.len())];
+                let end = (at + piece.len()).min(bytes.len());
+                bytes.splice(at..end, piece.iter().copied());
+            }
+        }
+    }
+    bytes
+}
+
+/// Damages until the time is over. The reader may refuse what it likes, but must not panic or take longer than a second.
+fn fuzz(good: &[Vec<u8>], read: impl Fn(&[u8])) {
+    let seconds = std::env::var("REHEARSAL_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(5);
+    let start = Instant::now();
+    let mut rounds = 0;
+    while start.elapsed() < Duration::from_secs(seconds) {
+        let bytes = damaged(good, rounds);
+        let begun = Instant::now();
+        let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read(&bytes)));
+        let hexadecimal = || bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert!(read.is_ok(), "round {rounds} panics: {}", hexadecimal());
+        assert!(begun.elapsed() < Duration::from_secs(5), "round {rounds} takes too long: {}", hexadecimal());
+        rounds += 1;
+    }
+    assert!(rounds > 20, "only {rounds} rounds");
+    eprintln!("{rounds} rounds");
+}
+
+#[test]
+fn idx_files() {
+    let images = [&[0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3][..], &[7; 12]].concat();
+    let labels = vec![0, 0, 8, 1, 0, 0, 0, 3, 1, 2, 3];
+    fuzz(&[images, labels], |bytes| {
+        let _ = idx::images(bytes, Path::new("x"));
+        let _ = idx::labels(bytes, 10, Path::new("x"));
+    });
+}
+
+#[test]
+fn cifar_records() {
+    let home = tempfile::tempdir().unwrap();
+    let names: String = (0..100).map(|i| format!("{i}\n")).collect();
+    std::fs::write(home.path().join("fine_label_names.txt"), names).unwrap();
+    std::fs::write(home.path().join("test.bin"), support::cifar_record(&[1, 2], 3)).unwrap();
+    let records = [support::cifar_record(&[1, 2], 3), support::cifar_record(&[4, 99], 6)];
+    fuzz(&[records.concat(), records[0].clone()], |bytes| {
+        std::fs::write(home.path().join("train.bin"), bytes).unwrap();
+        let request = Request { directory: Some(home.path()), ..Request::default() };
+        if let Ok(source) = Dataset::Cifar100.open(&request) {
+            (0..source.labels(data::Split::Train).len())
+                .for_each(|i| drop(source.image(data::Split::Train, i).unwrap()));
+        }
+    });
+}
+
+#[test]
+fn pickles() {
+    let two = b"\x80\x02}q\x00(U\x0aimage_datacnumpy.core.multiarray\n_reconstruct\nq\x01cnumpy\nndarray\nq\x02K\x00\x85U\x01b\x87R(K\x01(K\x01K\x01K\x02K\x03tcnumpy\ndtype\nq\x03U\x02u1K\x00K\x01\x87R(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89U\x06abcdeftbU\x0aclass_dict}(U\x01x](K\x00K\x01euu.";
+    let four = b"\x80\x04\x95\x2a\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x01a\x94]\x94(K\x00M\x01\x02J\x01\x02\x03\x04\x8a\x02\xff\x7feh\x02\x8c\x05numpy\x8c\x05dtype\x93\x8c\x02i8\x89\x88\x87R0u.";
+    let encode = b"\x80\x02c_codecs\nencode\nX\x03\x00\x00\x00abcX\x06\x00\x00\x00latin1\x86R.";
+    assert!([&two[..], four, encode].iter().all(|good| pickle::read(good).is_ok()));
+    fuzz(&[two.to_vec(), four.to_vec(), encode.to_vec()], |bytes| {
+        if let Ok(pickle) = pickle::read(bytes) {
+            let root = pickle.root();
+            let _ = (root.text(), root.int(), root.ints(), root.array().map(|array| array.bytes().map(<[u8]>::len)));
+            let _ = root.get("image_data").and_then(pickle::Value::array).map(|array| array.shape().len());
+            root.entries().into_iter().flatten().for_each(|(key, value)| drop((key.text(), value.ints())));
+        }
+    });
+}
+
+fn archives(kind: Kind, good: &[Vec<u8>]) {
+    let directory = tempfile::tempdir().unwrap();
+    let inside = directory.path().join("inside");
+    std::fs::create_dir(&inside).unwrap();
+    let (archive, to) = (inside.join("archive"), inside.join("to"));
+    fuzz(good, |bytes| {
+        std::fs::write(&archive, bytes).unwrap();
+        let limits = Limits { bytes: 100_000, entries: 50 };
+        let unpacking = Unpacking { archive: &archive, kind, limits, to: &to, wanted: &|_| true, progress: &() };
+        if unpacking.run().is_ok() {
+            std::fs::remove_dir_all(&to).unwrap();
+        }
+        let left = std::fs::read_dir(&inside).unwrap().count();
+        assert_eq!(
+            (left, std::fs::read_dir(&directory).unwrap().count()),
+            (1, 1),
+            "nothing is left, inside or outside"
+        );
+    });
+}
+
+fn files() -> Files {
+    vec![("a/b.txt".into(), b"hello".to_vec()), ("c/../d".replace("..", "x"), vec![7; 700]), ("e".repeat(150), vec![1])]
+}
+
+#[test]
+fn tar_archives() {
+    archives(Kind::Tar, &[tar(&files())]);
+}
+
+#[test]
+fn tar_gz_archives() {
+    archives(Kind::TarGz, &[tar_gz(&files())]);
+}
+
+#[test]
+fn zip_archives() {
+    archives(Kind::Zip, &[zip(&files())]);
+}
+
+#[test]
+fn images() {
+    let small = picture(13, 9, 40);
+    let formats = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Bmp, ImageFormat::Gif];
+    let mut good: Vec<Vec<u8>> = formats.iter().map(|&format| encode(&small, format)).collect();
+    good.push(encode(&small.grayscale(), ImageFormat::Jpeg));
+    good.push(encode(&small.to_rgba8().into(), ImageFormat::Png));
+    good.push(png(40, 3, 9));
+    fuzz(&good, |bytes| {
+        if let Ok(picture) = decode(bytes) {
+            assert_eq!(picture.pixels.len(), 3 * picture.height * picture.width);
+            if picture.pixels.len() < 1 << 22 {
+                fit(&picture, 8, &mut [0; 192]);
+            }
+        }
+    });
+}

@@ -1,0 +1,233 @@
+//! Packs: made once, gone on with after a kill, checked, and never taken for complete before they are. Verification.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use data::{DataError, Dataset, Progress, Request, Source, Split, Unit, verify::verify};
+use support::{Home, cifar100, png};
+
+const IMAGES: usize = 300;
+
+/// A folder of 300 training images (three chunks) and one test image, whose blue is their number modulo 251.
+fn folder(home: &Home) -> PathBuf {
+    let root = home.path().join("my");
+    for split in ["train", "test"] {
+        std::fs::create_dir_all(root.join(split).join("a")).unwrap();
+    }
+    for i in 0..IMAGES {
+        std::fs::write(root.join(format!("train/a/{i:03}.png")), png(12, 8, (i % 251) as u8)).unwrap();
+    }
+    std::fs::write(root.join("test/a/0.png"), png(12, 8, 9)).unwrap();
+    root
+}
+
+fn open(root: &Path, packs: &Path, progress: &dyn Progress) -> Result<Arc<dyn Source>, DataError> {
+    Dataset::Folder.open(&Request {
+        directory: Some(root),
+        size: Some(8),
+        packs: Some(packs),
+        progress,
+        ..Request::default()
+    })
+}
+
+/// Where work began, and how much was done.
+#[derive(Default)]
+struct Count {
+    began: AtomicU64,
+    done: AtomicU64,
+}
+
+impl Progress for Count {
+    fn begin(&self, what: &str, unit: Unit, done: u64, _: Option<u64>) {
+        if what.contains("train") && unit == Unit::Items {
+            self.began.store(done, Ordering::Relaxed);
+        }
+    }
+    fn advance(&self, by: u64) {
+        self.done.fetch_add(by, Ordering::Relaxed);
+    }
+}
+
+fn pack_files(packs: &Path, extension: &str) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(packs).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|path| path.to_string_lossy().ends_with(extension)).collect()
+}
+
+#[track_caller]
+fn assert_right(source: &dyn Source) {
+    assert_eq!(source.labels(Split::Train).len(), IMAGES);
+    for index in 0..IMAGES {
+        assert_eq!(source.image(Split::Train, index).unwrap()[2], (index % 251) as u8, "image {index}");
+    }
+}
+
+#[test]
+fn a_pack_is_made_once() {
+    let home = Home::new();
+    let (root, packs) = (folder(&home), home.path().join("packs"));
+    let count = Count::default();
+    let first = open(&root, &packs, &count).unwrap();
+    assert_right(&*first);
+    assert_eq!(count.done.load(Ordering::Relaxed), 301);
+    assert_eq!((pack_files(&packs, ".pack").len(), pack_files(&packs, "").len()), (2, 2), "and nothing else is left");
+    let count = Count::default();
+    let second = open(&root, &packs, &count).unwrap();
+    assert_right(&*second);
+    assert_eq!(count.done.load(Ordering::Relaxed), 0, "nothing is decoded again");
+    assert_eq!(first.sha256(), second.sha256());
+}
+
+#[test]
+fn a_changed_file_or_size_is_another_pack() {
+    let home = Home::new();
+    let (root, packs) = (folder(&home), home.path().join("packs"));
+    let sha = open(&root, &packs, &()).unwrap().sha256().to_owned();
+    std::fs::write(root.join("train/a/007.png"), png(12, 8, 250)).unwrap();
+    let changed = open(&root, &packs, &()).unwrap();
+    assert_eq!(changed.image(Split::Train, 7).unwrap()[2], 250);
+    assert_ne!(changed.sha256(), sha);
+    let request = Request { directory: Some(&root), size: Some(4), packs: Some(&packs), ..Request::default() };
+    assert_eq!(Dataset::Folder.open(&request).unwrap().sha256(), changed.sha256(), "the data are the same at any size");
+    assert_eq!(pack_files(&packs, ".pack").len(), 5, "train twice and test at 8, both at 4");
+}
+
+/// Whatever a killed process can leave: pixels without a line, half a line, half the pixels, a damaged chunk, a foreign file.
+#[test]
+fn what_a_killed_process_left_is_gone_on_with_as_far_as_it_is_right() {
+    let home = Home::new();
+    let (root, packs) = (folder(&home), home.path().join("packs"));
+    let sha = open(&root, &packs, &()).unwrap().sha256().to_owned();
+    let pack = pack_files(&packs, ".pack").into_iter().find(|path| path.to_string_lossy().contains("train")).unwrap();
+    let whole = std::fs::read(&pack).unwrap();
+    let end = 4096 + IMAGES * 192;
+    let (images, lines) = (&whole[..end], &whole[end..]);
+    let first_line = 1 + lines.iter().position(|&byte| byte == b'\n').unwrap();
+    let chunk = 128 * 192;
+    let mut damaged = images.to_vec();
+    damaged[4096 + chunk + 5] ^= 1;
+    let cases: [(&str, &[u8], &[u8], u64); 8] = [
+        ("all but the rename", &whole, lines, 300),
+        ("two chunks and a half", &images[..4096 + 2 * chunk + 7], lines, 256),
+        ("two chunks, one line", &images[..4096 + 2 * chunk], &lines[..first_line], 128),
+        ("half a line", images, &lines[..first_line + 9], 128),
+        ("a damaged chunk", &damaged, lines, 128),
+        ("no lines", images, b"", 0),
+        ("an empty file", b"", b"", 0),
+        ("something else", b"something else", lines, 0),
+    ];
+    for (what, images, lines, counted) in cases {
+        std::fs::remove_file(&pack).unwrap();
+        std::fs::write(pack.with_extension("pack.partial"), images).unwrap();
+        std::fs::write(pack.with_extension("pack.journal"), lines).unwrap();
+        let count = Count::default();
+        let source = open(&root, &packs, &count).unwrap();
+        assert_right(&*source);
+        assert_eq!(count.began.load(Ordering::Relaxed), counted, "{what}");
+        assert_eq!((source.sha256(), std::fs::read(&pack).unwrap() == whole), (&*sha, true), "{what}");
+        assert_eq!(pack_files(&packs, "").len(), 2, "{what}");
+    }
+}
+
+#[test]
+fn two_at_once_make_one_pack() {
+    let home = Home::new();
+    let (root, packs) = (folder(&home), home.path().join("packs"));
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| assert_right(&*open(&root, &packs, &()).unwrap()))).collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+    assert_eq!(pack_files(&packs, ".pack").len(), 2);
+}
+
+#[test]
+fn verify_finds_a_flipped_byte_in_a_pack() {
+    let home = Home::new();
+    let (root, packs) = (folder(&home), home.path().join("packs"));
+    open(&root, &packs, &()).unwrap();
+    let request = Request { directory: Some(&root), packs: Some(&packs), ..Request::default() };
+    let report = verify(Dataset::Folder, &request).unwrap();
+    assert_eq!((report.records, report.packs, report.bad.len()), (301, 2, 0), "{report:?}");
+    let pack = pack_files(&packs, ".pack").into_iter().find(|path| path.to_string_lossy().contains("train")).unwrap();
+    let mut bytes = std::fs::read(&pack).unwrap();
+    bytes[4096 + 200 * 192] ^= 4;
+    std::fs::write(&pack, bytes).unwrap();
+    let report = verify(Dataset::Folder, &request).unwrap();
+    assert_eq!(report.bad.len(), 1);
+    assert!(report.bad[0].path == pack && report.bad[0].why.contains("images 128 to 256 are damaged"), "{report:?}");
+}
+
+#[test]
+fn verify_finds_a_flipped_byte_in_a_record_and_in_an_image() {
+    let home = Home::new();
+    let directory = home.fetch(Dataset::Cifar100, &[("cifar-100-binary.tar.gz", cifar100())]).unwrap();
+    let report = verify(Dataset::Cifar100, &home.request()).unwrap();
+    assert_eq!((report.files, report.records, report.bad.len(), report.notes.len()), (3, 4, 0, 0), "{report:?}");
+    let file = directory.join("archive/cifar-100-binary/train.bin");
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[5000] ^= 1;
+    std::fs::write(&file, &bytes).unwrap();
+    let report = verify(Dataset::Cifar100, &home.request()).unwrap();
+    assert_eq!(report.bad.len(), 1, "{report:?}");
+    assert_eq!((&report.bad[0].path, &*report.bad[0].why), (&file, "is not as it was unpacked"));
+    bytes[1] = 100;
+    std::fs::write(&file, &bytes).unwrap();
+    let report = verify(Dataset::Cifar100, &home.request()).unwrap();
+    assert!(report.bad[1].why.contains("byte 1: expected a label below 100, found 100"), "{report:?}");
+    std::fs::remove_file(&file).unwrap();
+    let report = verify(Dataset::Cifar100, &home.request()).unwrap();
+    assert!(report.bad.iter().any(|bad| bad.why.contains("is missing")), "{report:?}");
+}
+
+#[test]
+fn verify_reads_every_image_and_says_what_it_cannot_know() {
+    let home = Home::new();
+    let root = folder(&home);
+    std::fs::write(root.join("train/a/042.png"), b"\x89PNG\r\n\x1a\nno").unwrap();
+    let packs = home.path().join("packs");
+    let report =
+        verify(Dataset::Folder, &Request { directory: Some(&root), packs: Some(&packs), ..Request::default() })
+            .unwrap();
+    assert_eq!(report.bad.len(), 1);
+    assert!(report.bad[0].path.ends_with("train/a/042.png"), "{report:?}");
+
+    let hand = home.path().join("cifar-100-binary");
+    std::fs::create_dir_all(&hand).unwrap();
+    let names: String = (0..100).map(|i| format!("{i}\n")).collect();
+    std::fs::write(hand.join("fine_label_names.txt"), names).unwrap();
+    for file in ["train.bin", "test.bin"] {
+        std::fs::write(hand.join(file), support::cifar_record(&[1, 2], 3)).unwrap();
+    }
+    let report = verify(Dataset::Cifar100, &home.request()).unwrap();
+    assert!(report.bad.is_empty() && report.notes[0].contains("cannot be compared"), "{report:?}");
+    assert!(verify(Dataset::Core50, &home.request()).unwrap_err().to_string().contains("rehearsal data fetch core50"));
+}
+
+/// The whole of the CIFAR-100 subset in `$REHEARSAL_CIFAR100`, a directory with `train.bin`; says so where it is not set.
+#[test]
+fn real_cifar100_is_read() {
+    let Some(directory) = std::env::var_os("REHEARSAL_CIFAR100") else {
+        eprintln!("SKIPPED: set REHEARSAL_CIFAR100 to a directory of CIFAR-100's binary files to run this test");
+        return;
+    };
+    let request = Request { directory: Some(Path::new(&directory)), ..Request::default() };
+    let source = Dataset::Cifar100.open(&request).unwrap();
+    let stats = data::stats::stats(&*source, &()).unwrap();
+    let fair = |count: usize, all: usize| count * 100 == all;
+    assert!(stats.classes.iter().all(|class| fair(class.train, stats.train) && fair(class.test, stats.test)));
+    // The published channel means of CIFAR-100 are 0.5071, 0.4865 and 0.4409.
+    let near = stats.mean.iter().zip([0.5071, 0.4865, 0.4409]).all(|(mean, known)| (mean - known).abs() < 0.01);
+    assert!(near, "{:?}", stats.mean);
+}

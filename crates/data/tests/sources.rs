@@ -1,0 +1,402 @@
+//! Every data set, from archive bytes to the right pixels of a known image and the right label.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::path::Path;
+
+use data::{Dataset, ImageShape, Request, Source, Split};
+use support::{Files, Home, cifar_record, cifar100, encode, gzip, jpeg, picture, png, tar, tar_gz, zip};
+
+/// The pixel at row `y`, column `x`.
+fn pixel(source: &dyn Source, split: Split, index: usize, (y, x): (usize, usize)) -> Vec<u8> {
+    let ImageShape { width, channels, .. } = source.shape();
+    source.image(split, index).unwrap()[channels * (y * width + x)..][..channels].to_vec()
+}
+
+/// An image of `picture(width, 8, blue)`, cut to 8×8 at its middle: every pixel of it is known.
+#[track_caller]
+fn assert_middle(source: &dyn Source, split: Split, index: usize, width: u32, blue: u8, near: u8) {
+    assert_eq!(source.shape(), ImageShape { height: 8, width: 8, channels: 3 });
+    let left = (width as usize - 8) / 2;
+    for (y, x) in [(0, 0), (0, 7), (7, 0), (5, 2)] {
+        let should = [(6 * (left + x)) as u8, 9 * y as u8, blue];
+        let is = pixel(source, split, index, (y, x));
+        assert!(
+            is.iter().zip(should).all(|(is, should)| is.abs_diff(should) <= near),
+            "{y}, {x}: {is:?}, not {should:?}"
+        );
+    }
+}
+
+fn labels(source: &dyn Source) -> (Vec<u16>, Vec<u16>) {
+    (source.labels(Split::Train).to_vec(), source.labels(Split::Test).to_vec())
+}
+
+#[test]
+fn cifar100_from_its_tarball() {
+    let home = Home::new();
+    home.fetch(Dataset::Cifar100, &[("cifar-100-binary.tar.gz", cifar100())]).unwrap();
+    let source = home.open(Dataset::Cifar100, None).unwrap();
+    assert_eq!(labels(&*source), (vec![99, 12, 12], vec![5]));
+    assert_eq!(pixel(&*source, Split::Train, 1, (2, 30)), [30, 2, 8]);
+    assert_eq!(source.class_names()[5], "class05");
+    assert!(!home.path().join("downloads").exists(), "a file fetched by hand is left where it is");
+}
+
+#[test]
+fn cifar10_from_its_tarball() {
+    let home = Home::new();
+    let file = |name: &str, bytes: Vec<u8>| (format!("cifar-10-batches-bin/{name}"), bytes);
+    let mut files: Files = (1..=5).map(|i| file(&format!("data_batch_{i}.bin"), cifar_record(&[i], i))).collect();
+    files.push(file("test_batch.bin", cifar_record(&[9], 77)));
+    files.push(file(
+        "batches.meta.txt",
+        "airplane\nautomobile\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n\n".into(),
+    ));
+    home.fetch(Dataset::Cifar10, &[("cifar-10-binary.tar.gz", tar_gz(&files))]).unwrap();
+    let source = home.open(Dataset::Cifar10, None).unwrap();
+    assert_eq!(labels(&*source), (vec![1, 2, 3, 4, 5], vec![9]));
+    assert_eq!(pixel(&*source, Split::Train, 3, (31, 4)), [4, 31, 4]);
+    let larger = home.open(Dataset::Cifar10, Some(64)).unwrap();
+    assert_eq!(larger.shape(), ImageShape { height: 64, width: 64, channels: 3 });
+    assert_eq!(pixel(&*larger, Split::Test, 0, (63, 0)), [0, 31, 77], "any data set can be had in another size");
+}
+
+/// An idx file of images of 2 rows and 3 columns.
+fn idx_images(images: &[[u8; 6]]) -> Vec<u8> {
+    let header = [[0, 0, 8, 3], (images.len() as u32).to_be_bytes(), [0, 0, 0, 2], [0, 0, 0, 3]].concat();
+    gzip(&[header, images.concat()].concat())
+}
+
+fn idx_labels(labels: &[u8]) -> Vec<u8> {
+    gzip(&[&[0, 0, 8, 1][..], &(labels.len() as u32).to_be_bytes(), labels].concat())
+}
+
+#[test]
+fn fashion_mnist_from_its_four_files() {
+    let home = Home::new();
+    let files = [
+        ("train-images-idx3-ubyte.gz", idx_images(&[[1, 2, 3, 4, 5, 6], [9, 8, 7, 6, 5, 4]])),
+        ("train-labels-idx1-ubyte.gz", idx_labels(&[3, 9])),
+        ("t10k-images-idx3-ubyte.gz", idx_images(&[[10, 20, 30, 40, 50, 60]])),
+        ("t10k-labels-idx1-ubyte.gz", idx_labels(&[1])),
+    ];
+    home.fetch(Dataset::FashionMnist, &files).unwrap();
+    let source = home.open(Dataset::FashionMnist, None).unwrap();
+    assert_eq!(source.shape(), ImageShape { height: 2, width: 3, channels: 1 });
+    assert_eq!(labels(&*source), (vec![3, 9], vec![1]));
+    assert_eq!(pixel(&*source, Split::Train, 1, (1, 0)), [6]);
+    assert_eq!(pixel(&*source, Split::Test, 0, (0, 2)), [30]);
+}
+
+#[test]
+fn core50_from_its_zip() {
+    let home = Home::new();
+    let mut files = Files::new();
+    for (session, object, frame) in
+        [(1, 1, 0), (1, 1, 1), (1, 1, 3), (2, 50, 6), (11, 7, 297), (3, 7, 0), (10, 7, 3), (10, 7, 4)]
+    {
+        let name = format!("core50_128x128/s{session}/o{object}/C_{session:02}_{object:02}_{frame:03}.png");
+        files.push((name, png(12, 8, (10 * session + object) as u8)));
+    }
+    home.fetch(Dataset::Core50, &[("core50_128x128.zip", zip(&files))]).unwrap();
+    let source = home.open(Dataset::Core50, Some(8)).unwrap();
+    assert_eq!(labels(&*source), (vec![0, 0, 49, 6], vec![6, 6]), "every third frame");
+    assert_eq!(source.domains(Split::Train), [0, 0, 1, 10]);
+    assert_eq!(source.domains(Split::Test), [2, 9]);
+    assert_eq!((&*source.domain_names()[10], &*source.class_names()[6]), ("session 11", "mobile phone 2"));
+    assert_middle(&*source, Split::Train, 2, 12, 70, 0);
+    assert_middle(&*source, Split::Test, 1, 12, 107, 0);
+}
+
+#[test]
+fn core50_has_at_most_two_hundred_test_images_of_an_object() {
+    let home = Home::new();
+    let image = png(2, 2, 0);
+    let name = |session: u32, frame: u32| format!("core50_128x128/s{session}/o4/C_{session:02}_04_{frame:03}.png");
+    let files = [1, 3, 7].iter().flat_map(|&s| (0..360).step_by(3).map(move |f| (s, f)));
+    let files: Files = files.map(|(session, frame)| (name(session, frame), image.clone())).collect();
+    home.fetch(Dataset::Core50, &[("core50_128x128.zip", zip(&files))]).unwrap();
+    let source = home.open(Dataset::Core50, Some(2)).unwrap();
+    assert_eq!((source.labels(Split::Train).len(), source.labels(Split::Test).len()), (120, 200));
+}
+
+#[test]
+fn food100_from_its_tarball() {
+    let home = Home::new();
+    let mut files = Files::new();
+    let (mut train, mut test) = (Vec::new(), Vec::new());
+    // 101 classes, in an order that is not the alphabet's; the last by name is not used.
+    for class in (0..101).rev() {
+        let name = format!("dish_{class:03}");
+        files.push((format!("food-101/images/{name}/1.jpg"), jpeg(12, 8, class as u8)));
+        files.push((format!("food-101/images/{name}/2.jpg"), jpeg(16, 8, 100 + class as u8)));
+        train.push(format!("\"{name}\": [\"{name}/2\"]"));
+        test.push(format!("\"{name}\": [\"{name}/1\"]"));
+    }
+    files.push(("food-101/meta/train.json".into(), format!("{{{}}}", train.join(",")).into()));
+    files.push(("food-101/meta/test.json".into(), format!("{{{}}}", test.join(",")).into()));
+    home.fetch(Dataset::Food100, &[("food-101.tar.gz", tar_gz(&files))]).unwrap();
+    let source = home.open(Dataset::Food100, Some(8)).unwrap();
+    assert_eq!(labels(&*source), ((0..100).collect(), (0..100).collect()));
+    assert_eq!(source.class_names()[99], "dish_099");
+    assert_middle(&*source, Split::Train, 42, 16, 142, 6);
+    assert_middle(&*source, Split::Test, 42, 12, 42, 6);
+    let squeezed = home.open(Dataset::Food100, Some(4)).unwrap();
+    let is = pixel(&*squeezed, Split::Test, 42, (1, 2));
+    // Antialiased to half its size: the mean of about columns 4 and 5 of the middle, and rows 2 and 3.
+    assert!(is.iter().zip([39u8, 23, 42]).all(|(is, should)| is.abs_diff(should) <= 6), "{is:?}");
+}
+
+#[test]
+fn places100_from_its_three_tarballs() {
+    let home = Home::new();
+    let categories: String =
+        (0..365).map(|i| format!("/{}/place_{i:03}/outdoor {i}\n", if i < 50 { 'a' } else { 'b' })).collect();
+    let categories = categories.replace("/a/place_000/outdoor", "/a/airfield");
+    let train_list = "/a/airfield/00000001.jpg 0\n/a/place_007/outdoor/00000001.jpg 7\n/b/place_099/outdoor/00000005.jpg 99\n\
+                      /b/place_100/outdoor/00000001.jpg 100\n";
+    let val_list = "Places365_val_00000001.jpg 165\nPlaces365_val_00000002.jpg 7\n";
+    let lists = vec![
+        ("categories_places365.txt".into(), categories.into_bytes()),
+        ("places365_train_standard.txt".into(), train_list.into()),
+        ("places365_val.txt".into(), val_list.into()),
+    ];
+    let train = [
+        "a/airfield/00000001",
+        "a/place_007/outdoor/00000001",
+        "b/place_099/outdoor/00000005",
+        "b/place_100/outdoor/00000001",
+    ];
+    let train: Files =
+        train.iter().enumerate().map(|(i, name)| (format!("data_256/{name}.jpg"), jpeg(12, 8, 10 * i as u8))).collect();
+    let val: Files = (1..=2).map(|i| (format!("val_256/Places365_val_0000000{i}.jpg"), jpeg(20, 8, 100 + i))).collect();
+    let directory = home
+        .fetch(
+            Dataset::Places100,
+            &[
+                ("filelist_places365-standard.tar", tar(&lists)),
+                ("val_256.tar", tar(&val)),
+                ("train_256_places365standard.tar", tar(&train)),
+            ],
+        )
+        .unwrap();
+    let source = home.open(Dataset::Places100, Some(8)).unwrap();
+    assert_eq!(labels(&*source), (vec![0, 7, 99], vec![7]));
+    assert_eq!((&*source.class_names()[0], &*source.class_names()[7]), ("airfield", "place_007/outdoor"));
+    assert_middle(&*source, Split::Train, 2, 12, 20, 6);
+    assert_middle(&*source, Split::Test, 0, 20, 102, 6);
+    assert!(directory.join("train/data_256/b/place_099/outdoor/00000005.jpg").exists());
+    assert!(!directory.join("train/data_256/b/place_100").exists(), "what is not used is not unpacked");
+    assert!(!directory.join("val/val_256/Places365_val_00000001.jpg").exists());
+}
+
+#[test]
+fn tiny_imagenet_from_its_zip() {
+    let home = Home::new();
+    let wnids: Vec<String> = (0..200).rev().map(|i| format!("n{i:08}")).collect();
+    let mut files: Files = vec![
+        ("tiny-imagenet-200/wnids.txt".into(), wnids.join("\n").into_bytes()),
+        (
+            "tiny-imagenet-200/words.txt".into(),
+            "n00000001\tgoldfish, Carassius auratus\nn00000002\tcrane\nn00000003\tcrane\n".into(),
+        ),
+    ];
+    let mut annotations = String::new();
+    for i in 0..200 {
+        let grey = encode(&picture(12, 8, 0).grayscale(), image::ImageFormat::Jpeg);
+        let train = if i == 50 { grey } else { jpeg(12, 8, i as u8) };
+        files.push((format!("tiny-imagenet-200/train/n{i:08}/images/n{i:08}_0.JPEG"), train));
+        files.push((format!("tiny-imagenet-200/val/images/val_{i}.JPEG"), jpeg(16, 8, i as u8)));
+        annotations += &format!("val_{i}.JPEG\tn{i:08}\t0\t32\t44\t62\n");
+    }
+    files.push(("tiny-imagenet-200/val/val_annotations.txt".into(), annotations.into_bytes()));
+    home.fetch(Dataset::TinyImagenet, &[("tiny-imagenet-200.zip", zip(&files))]).unwrap();
+    let source = home.open(Dataset::TinyImagenet, Some(8)).unwrap();
+    assert_eq!(labels(&*source), ((0..100).collect(), (0..100).collect()));
+    assert_eq!(source.class_names()[..4], ["n00000000", "goldfish", "n00000002", "n00000003"]);
+    assert_middle(&*source, Split::Train, 3, 12, 3, 6);
+    assert_middle(&*source, Split::Test, 99, 16, 99, 6);
+    let grey = pixel(&*source, Split::Train, 50, (5, 2));
+    assert!(grey[0] == grey[1] && grey[1] == grey[2], "grey in three channels: {grey:?}");
+    let all = Dataset::TinyImagenet.open(&Request { classes: Some(200), size: Some(8), ..home.request() }).unwrap();
+    assert_eq!(all.labels(Split::Test).len(), 200);
+}
+
+/// A pickle as Python 2 and numpy 1 wrote mini-ImageNet's: strings are raw bytes.
+fn pickled(images: &[(&str, u8)]) -> Vec<u8> {
+    let string = |text: &str| [&[b'U', text.len() as u8][..], text.as_bytes()].concat();
+    let mut p = b"\x80\x02}q\x00(".to_vec();
+    p.extend(string("image_data"));
+    p.extend(b"cnumpy.core.multiarray\n_reconstruct\nq\x01cnumpy\nndarray\nq\x02K\x00\x85U\x01b\x87R(K\x01(");
+    p.extend([b'K', images.len() as u8, b'K', 8, b'K', 12, b'K', 3]);
+    p.extend(
+        b"tcnumpy\ndtype\nq\x03U\x02u1K\x00K\x01\x87R(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89T",
+    );
+    p.extend((images.len() as u32 * 8 * 12 * 3).to_le_bytes());
+    for (_, blue) in images {
+        p.extend(picture(12, 8, *blue).into_bytes());
+    }
+    p.extend(b"tb");
+    p.extend(string("class_dict"));
+    p.extend(b"}(");
+    let mut classes: Vec<&str> = images.iter().map(|(class, _)| *class).collect();
+    classes.dedup();
+    for class in classes {
+        p.extend(string(class));
+        p.extend(b"](");
+        let members = images.iter().enumerate().filter(|(_, (other, _))| *other == class);
+        members.for_each(|(index, _)| p.extend([b'K', index as u8]));
+        p.push(b'e');
+    }
+    p.extend(b"uu.");
+    p
+}
+
+#[test]
+fn mini_imagenet_from_its_pickles() {
+    let home = Home::new();
+    let twelve = |class: &'static str, first: u8| (0..12).map(move |i| (class, first + i));
+    let train: Vec<_> = twelve("n02", 20).chain(twelve("n01", 0)).collect();
+    let files = [
+        ("mini-imagenet-cache-train.pkl", pickled(&train)),
+        ("mini-imagenet-cache-val.pkl", pickled(&twelve("n00", 60).collect::<Vec<_>>())),
+        ("mini-imagenet-cache-test.pkl", pickled(&twelve("n03", 80).collect::<Vec<_>>())),
+    ];
+    home.fetch(Dataset::MiniImagenet, &files).unwrap();
+    let source = home.open(Dataset::MiniImagenet, None).unwrap();
+    assert_eq!(source.shape(), ImageShape { height: 8, width: 12, channels: 3 }, "as it is, and not square");
+    assert_eq!(source.class_names(), ["n00", "n01", "n02", "n03"]);
+    let count = |split, label| source.labels(split).iter().filter(|&&other| other == label).count();
+    assert!((0..4).all(|label| (count(Split::Train, label), count(Split::Test, label)) == (10, 2)));
+    let firsts = [60, 0, 20, 80];
+    for split in Split::BOTH {
+        for (index, &label) in source.labels(split).iter().enumerate() {
+            let is = pixel(&*source, split, index, (5, 10));
+            assert_eq!(is[..2], [60, 45], "row 5, column 10");
+            assert!((firsts[usize::from(label)]..).take(12).any(|blue| blue == is[2]), "{label}: {is:?}");
+        }
+    }
+    let small = home.open(Dataset::MiniImagenet, Some(4)).unwrap();
+    assert_eq!(small.image(Split::Test, 0).unwrap().len(), 4 * 4 * 3);
+}
+
+#[test]
+fn mini_imagenet_from_a_folder_of_classes() {
+    let home = Home::new();
+    for class in ["n01532829", "n01558993"] {
+        for i in 0..12u8 {
+            write(&home.path().join(class).join(format!("{class}{i:08}.jpg")), &jpeg(12, 8, 10 * i));
+        }
+    }
+    let packs = home.path().join("elsewhere");
+    let request = Request { size: Some(8), packs: Some(&packs), ..home.request() };
+    let source = Dataset::MiniImagenet.open(&request).unwrap();
+    assert_eq!((source.labels(Split::Train).len(), source.labels(Split::Test).len()), (20, 4));
+    assert_eq!(labels(&*source).1, [0, 0, 1, 1]);
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
+}
+
+fn folder(root: &Path, packs: &Path, skip_bad: bool) -> Result<std::sync::Arc<dyn Source>, data::DataError> {
+    let request = Request { directory: Some(root), size: Some(8), packs: Some(packs), skip_bad, ..Request::default() };
+    Dataset::Folder.open(&request)
+}
+
+#[test]
+fn a_folder_with_train_and_test_in_every_format() {
+    use image::ImageFormat::{Bmp, Gif, Png, WebP};
+    let home = Home::new();
+    let (root, packs) = (home.path().join("my"), home.path().join("packs"));
+    write(&root.join("train/zebra/a.png"), &encode(&picture(12, 8, 1), Png));
+    write(&root.join("train/ant/b.JPG"), &jpeg(12, 8, 2));
+    write(&root.join("train/ant/c.webp"), &encode(&picture(12, 8, 3), WebP));
+    write(&root.join("train/ant/deep/d.bmp"), &encode(&picture(8, 12, 4), Bmp));
+    write(&root.join("train/ant/notes.txt"), b"not an image, and not called one");
+    write(&root.join("train/.hidden/x.png"), b"");
+    write(&root.join("test/ant/e.gif"), &encode(&picture(12, 8, 5), Gif));
+    write(&root.join("test/zebra/f.png"), &encode(&picture(12, 8, 6).to_rgba8().into(), Png));
+    let source = folder(&root, &packs, false).unwrap();
+    assert_eq!(source.class_names(), ["ant", "zebra"]);
+    assert_eq!(labels(&*source), (vec![0, 0, 0, 1], vec![0, 1]));
+    assert_middle(&*source, Split::Train, 0, 12, 2, 6);
+    assert_middle(&*source, Split::Train, 1, 12, 3, 0);
+    assert_eq!(pixel(&*source, Split::Train, 2, (0, 7)), [42, 18, 4], "of a tall image, two rows are cut off above");
+    assert_middle(&*source, Split::Train, 3, 12, 1, 0);
+    assert_middle(&*source, Split::Test, 0, 12, 5, 2);
+    assert_middle(&*source, Split::Test, 1, 12, 6, 0);
+}
+
+#[test]
+fn a_folder_without_a_split_gets_the_same_one_every_time() {
+    let home = Home::new();
+    let (root, packs) = (home.path().join("my"), home.path().join("packs"));
+    for (class, count) in [("b", 10), ("a", 11)] {
+        (0..count).for_each(|i| write(&root.join(class).join(format!("{i}.png")), &png(12, 8, i)));
+    }
+    let blues = |source: &dyn Source| -> Vec<u8> {
+        (0..source.labels(Split::Test).len()).map(|i| pixel(source, Split::Test, i, (0, 0))[2]).collect()
+    };
+    let source = folder(&root, &packs, false).unwrap();
+    assert_eq!(labels(&*source).1, [0, 0, 1, 1], "one in five of each class");
+    let moved = home.path().join("moved");
+    std::fs::rename(&root, &moved).unwrap();
+    let again = folder(&moved, &packs, false).unwrap();
+    assert_eq!(blues(&*source), blues(&*again), "wherever the folder is");
+    assert_eq!(source.sha256(), again.sha256());
+}
+
+#[test]
+fn a_corrupt_image_is_named_or_skipped_and_counted() {
+    let home = Home::new();
+    let (root, packs) = (home.path().join("my"), home.path().join("packs"));
+    for split in ["train", "test"] {
+        for i in 0..6 {
+            write(&root.join(split).join("a").join(format!("{i}.png")), &png(12, 8, i));
+        }
+    }
+    let bad = root.join("train/a/3.png");
+    let whole = std::fs::read(&bad).unwrap();
+    std::fs::write(&bad, &whole[..whole.len() / 2]).unwrap();
+    let error = folder(&root, &packs, false).err().unwrap().to_string();
+    assert!(error.contains("train/a/3.png is no image that can be read") && error.contains("--skip-bad"), "{error}");
+    let source = folder(&root, &packs, true).unwrap();
+    assert_eq!(source.labels(Split::Train).len(), 5);
+    assert_eq!(source.skipped().len(), 1);
+    assert_eq!(source.skipped()[0].path, bad);
+    assert_middle(&*source, Split::Train, 3, 12, 4, 0);
+    let error = folder(&root, &packs, false).err().unwrap().to_string();
+    assert!(error.contains("train/a/3.png"), "packed with a hole, and refused without leave: {error}");
+}
+
+#[test]
+fn a_folder_without_images_says_what_it_expected() {
+    let home = Home::new();
+    let error = folder(home.path(), home.path(), false).err().unwrap().to_string();
+    assert!(error.contains("no images in folders of classes. Expected CLASS/*.{png"), "{error}");
+    write(&home.path().join("train/a/1.png"), &png(8, 8, 0));
+    write(&home.path().join("test/b/1.png"), &png(8, 8, 0));
+    let error = folder(home.path(), home.path(), false).err().unwrap().to_string();
+    assert!(error.contains("class `b` is not in"), "{error}");
+}
+
+/// The whole of Debian's `dataset-fashion-mnist`; says so where it is not installed.
+#[test]
+fn fashion_mnist_is_found_where_debian_puts_it() {
+    if !Path::new("/usr/share/datasets/fashion-mnist").is_dir() {
+        eprintln!("SKIPPED: install Debian's dataset-fashion-mnist to run this test");
+        return;
+    }
+    let debian = Path::new("/usr/share/datasets/fashion-mnist");
+    let source = Dataset::FashionMnist.open(&Request { directory: Some(debian), ..Request::default() }).unwrap();
+    assert_eq!((source.labels(Split::Train).len(), source.labels(Split::Test).len()), (60_000, 10_000));
+    let report =
+        data::verify::verify(Dataset::FashionMnist, &Request { directory: Some(debian), ..Request::default() });
+    let report = report.unwrap();
+    assert_eq!((report.records, report.bad.len(), report.notes.len()), (70_000, 0, 4), "{report:?}");
+}

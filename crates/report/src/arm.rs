@@ -1,0 +1,233 @@
+//! How a group learned: the method, what it replays, and options that differ. An arm of the study, as a trial has arms.
+
+use crate::settings::{Part, Settings};
+
+/// A method with its retrieval, memory policy and options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arm {
+    /// The method's name in settings.
+    pub method: String,
+    /// Who is replayed.
+    pub replay: Replay,
+    /// Who stays in memory; empty if not said.
+    pub policy: String,
+    /// Every setting of the arm, these included.
+    pub settings: Part,
+}
+
+/// Who is replayed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Replay {
+    /// Nobody: the method has no memory.
+    Nothing,
+    /// Any stored sample alike.
+    Random,
+    /// By the change of loss that the coming update would make: so many of the highest and of the lowest.
+    LossChange {
+        /// Aligned samples. First, so that arms stand in the paper's order: from MIR to IMIR.
+        low: usize,
+        /// Conflicting samples.
+        high: usize,
+    },
+    /// Another way, by its name.
+    Other(String),
+}
+
+/// The methods in the order of the paper's Table 1, and the two ends; others follow by name.
+const METHODS: [(&str, &str); 9] = [
+    ("fine-tune", "fine-tune"),
+    ("er", "ER"),
+    ("a-gem", "A-GEM"),
+    ("der++", "DER++"),
+    ("aser", "ASER"),
+    ("er-ace", "ER-ACE"),
+    ("cls-er", "CLS-ER"),
+    ("pcr", "PCR"),
+    ("joint", "joint"),
+];
+
+impl Arm {
+    /// That of a run.
+    pub fn of(settings: &Settings) -> Self {
+        let settings = settings.arm();
+        let replay = Replay::of(settings.get("retrieval"), settings.get("ratio"));
+        let policy = settings.get("memory-policy").to_owned();
+        let method = match settings.get("method") {
+            "der-pp" | "derpp" => "der++",
+            "agem" => "a-gem",
+            // ASER is experience replay with its own memory and retrieval.
+            "er" if policy == "aser" && replay == Replay::Other("aser".into()) => "aser",
+            method => method,
+        };
+        Self { method: method.to_owned(), replay, policy, settings }
+    }
+
+    /// The method as papers write it.
+    pub fn method_name(&self) -> &str {
+        METHODS.iter().find(|(id, _)| *id == self.method).map_or(&self.method, |(_, name)| name)
+    }
+
+    /// Whether it replays as its authors did: at random, or, as ASER, in the way it is named after.
+    pub fn is_plain(&self) -> bool {
+        let usual_memory = matches!(self.policy.as_str(), "" | "reservoir");
+        self.is_aser() || self.replay == Replay::Nothing || (self.replay == Replay::Random && usual_memory)
+    }
+
+    /// Whether it is ASER with its own memory and retrieval.
+    fn is_aser(&self) -> bool {
+        self.method == "aser" && self.policy == "aser" && self.replay == Replay::Other("aser".into())
+    }
+
+    /// Whether it is "+ balanced": as many from the high as from the low end.
+    pub fn is_balanced(&self) -> bool {
+        matches!(self.replay, Replay::LossChange { high, low } if high.abs_diff(low) <= 1 && high > 0 && low > 0)
+            && matches!(self.policy.as_str(), "" | "reservoir")
+    }
+
+    /// What the supplement's comparison of instance selection calls it.
+    pub fn selection(&self) -> Option<&'static str> {
+        match (&self.replay, self.policy.as_str()) {
+            (Replay::Random, "gss") => Some("gss"),
+            (Replay::Other(name), _) if name == "aser" => Some("aser"),
+            (Replay::Other(name), _) if name == "memory-match" => Some("memory-match"),
+            (_, policy) if !matches!(policy, "" | "reservoir") => None,
+            (Replay::LossChange { low: 0, .. }, _) => Some("mir"),
+            (Replay::LossChange { high: 0, .. }, _) => Some("imir"),
+            (Replay::Random, _) => Some("random"),
+            _ if self.is_balanced() => Some("balanced"),
+            _ => None,
+        }
+    }
+
+    /// In words, such as "PCR + balanced 7:3".
+    pub fn label(&self) -> String {
+        let mut label = self.method_name().to_owned();
+        if self.is_aser() {
+            return label;
+        }
+        if let Some(replay) = self.replay.label() {
+            label = format!("{label} + {replay}");
+        }
+        if !matches!(self.policy.as_str(), "" | "reservoir") {
+            label = format!("{label}, {} memory", self.policy);
+        }
+        label
+    }
+
+    /// The settings in which it differs from others, in brackets; nothing if there are none.
+    pub fn distinction(&self, others: &[&Self]) -> String {
+        match self.settings.distinction(others.iter().map(|other| &other.settings)) {
+            said if said.is_empty() => said,
+            said => format!(" ({said})"),
+        }
+    }
+
+    /// Its settings but for who is replayed.
+    pub fn options(&self) -> Part {
+        self.settings.without("retrieval").without("ratio")
+    }
+
+    fn order(&self) -> (usize, &str, &Replay, &str, &Part) {
+        let place = METHODS.iter().position(|(id, _)| *id == self.method).unwrap_or(METHODS.len());
+        (place, &self.method, &self.replay, &self.policy, &self.settings)
+    }
+}
+
+impl PartialOrd for Arm {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Arm {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.order().cmp(&other.order())
+    }
+}
+
+impl Replay {
+    fn of(retrieval: &str, ratio: &str) -> Self {
+        let parts = ratio.split_once(':').and_then(|(high, low)| Some((high.parse().ok()?, low.parse().ok()?)));
+        match (retrieval, parts) {
+            ("", _) => Self::Nothing,
+            ("random", _) => Self::Random,
+            ("balanced" | "mir" | "imir", Some((high, low))) => Self::LossChange { high, low },
+            (other, _) => Self::Other(other.to_owned()),
+        }
+    }
+
+    /// In words; none for nothing.
+    pub fn label(&self) -> Option<String> {
+        match self {
+            Self::Nothing => None,
+            Self::Random => Some("random".into()),
+            Self::LossChange { low: 0, .. } => Some("MIR".into()),
+            Self::LossChange { high: 0, .. } => Some("IMIR".into()),
+            Self::LossChange { high, low } if high == low => Some("balanced".into()),
+            Self::LossChange { high, low } => Some(format!("balanced {high}:{low}")),
+            Self::Other(name) => Some(name.clone()),
+        }
+    }
+}
+
+/// Names for some arms: their labels, and, where two would read alike, the settings in which they differ.
+pub fn labels(arms: &[&Arm]) -> Vec<String> {
+    let label = |arm: &&Arm| {
+        let label = arm.label();
+        let alike: Vec<&Arm> = arms.iter().copied().filter(|other| other.label() == label).collect();
+        format!("{label}{}", arm.distinction(&alike))
+    };
+    arms.iter().map(label).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn arm(value: serde_json::Value) -> Arm {
+        Arm::of(&Settings(serde_json::from_value(value).unwrap()))
+    }
+
+    #[test]
+    fn arms_are_named_as_papers_name_them() {
+        for (settings, label) in [
+            (json!({"method": "pcr", "retrieval": "balanced", "ratio": "5:5"}), "PCR + balanced"),
+            (json!({"method": "pcr", "retrieval": "balanced", "ratio": "7:3"}), "PCR + balanced 7:3"),
+            (json!({"method": "pcr", "retrieval": "balanced", "ratio": "10:0"}), "PCR + MIR"),
+            (json!({"method": "er-ace", "retrieval": "imir", "ratio": "0:10"}), "ER-ACE + IMIR"),
+            (json!({"method": "er", "retrieval": "random", "ratio": "10:0"}), "ER + random"),
+            (json!({"method": "er", "retrieval": "aser", "memory-policy": "aser"}), "ASER"),
+            (json!({"method": "aser", "retrieval": "aser", "memory-policy": "aser"}), "ASER"),
+            (json!({"method": "aser", "retrieval": "random", "memory-policy": "aser"}), "ASER + random, aser memory"),
+            (json!({"method": "der-pp", "retrieval": "random", "memory-policy": "reservoir"}), "DER++ + random"),
+            (json!({"method": "pcr", "retrieval": "random", "memory-policy": "gss"}), "PCR + random, gss memory"),
+            (json!({"method": "fine-tune"}), "fine-tune"),
+        ] {
+            assert_eq!(arm(settings).label(), label);
+        }
+    }
+
+    #[test]
+    fn an_arm_is_plain_balanced_or_a_selection() {
+        let balanced = arm(json!({"method": "pcr", "retrieval": "balanced", "ratio": "3:2"}));
+        assert!(balanced.is_balanced() && !balanced.is_plain(), "an odd number cannot be halved");
+        let uneven = arm(json!({"method": "pcr", "retrieval": "balanced", "ratio": "8:2"}));
+        assert!(!uneven.is_balanced() && uneven.selection().is_none());
+        let gss = arm(json!({"method": "pcr", "retrieval": "random", "memory-policy": "gss"}));
+        assert!(!gss.is_plain() && gss.selection() == Some("gss"));
+        let mir = arm(json!({"method": "pcr", "retrieval": "mir", "ratio": "10:0", "memory-policy": "reservoir"}));
+        assert_eq!(mir.selection(), Some("mir"));
+    }
+
+    #[test]
+    fn arms_that_read_alike_are_told_apart_by_their_options() {
+        let one = arm(json!({"method": "pcr", "retrieval": "random", "denominator": "set"}));
+        let other = arm(json!({"method": "pcr", "retrieval": "random", "denominator": "multiset"}));
+        let third = arm(json!({"method": "er", "retrieval": "random", "denominator": "multiset"}));
+        let names = labels(&[&one, &other, &third]);
+        assert_eq!(names, ["PCR + random (denominator set)", "PCR + random (denominator multiset)", "ER + random"]);
+        assert!(third < other, "in the paper's order");
+    }
+}

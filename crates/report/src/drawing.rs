@@ -1,0 +1,15 @@
+//! Drawing: figures as SVG with every series named, so that a page can hide it, and the same figure as PNG.
+
+mod axes;
+mod canvas;
+mod heat_maps;
+mod legend;
+mod lines;
+mod palette;
+mod png;
+mod text;
+
+pub use axes::Axis;
+pub use heat_maps::{HeatMap, HeatMaps};
+pub use lines::{Curve, Lines, Panel, Point, Shape};
+pub use png::{RenderError, png};

@@ -1,0 +1,204 @@
+//! Figures of curves, points and histograms, in one panel or several.
+
+use super::{
+    axes::{self, Axis, Place, Scale},
+    canvas::{Anchor, Canvas},
+    legend::{Head, Legend},
+    palette::Style,
+};
+
+/// A figure of panels that share their series.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    /// What it shows.
+    pub title: String,
+    /// Of what and under which conditions.
+    pub subtitle: String,
+    /// The names of series and the place of each in the report's list, which decides its looks.
+    pub series: Vec<(usize, String)>,
+    /// Its panels, in reading order.
+    pub panels: Vec<Panel>,
+}
+
+/// One pair of axes.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// What it shows of the whole; empty if it is alone.
+    pub title: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is drawn.
+    pub curves: Vec<Curve>,
+}
+
+/// What is drawn of one series.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// The series.
+    pub series: usize,
+    /// Its points, from left to right.
+    pub points: Vec<Point>,
+    /// How they are drawn.
+    pub shape: Shape,
+}
+
+/// How points are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Markers on a line, and a pale band as wide as the spread.
+    Line,
+    /// Markers with bars as long as the spread.
+    Points,
+    /// Steps of a histogram: each point is the left end of a bin, the last one its right end.
+    Steps,
+}
+
+/// A point of a curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Across.
+    pub x: f64,
+    /// Up.
+    pub y: f64,
+    /// Half the height of its bar or band.
+    pub spread: Option<f64>,
+    /// What a reader who points at it is told.
+    pub tip: String,
+}
+
+const MARGIN: f64 = 14.0;
+/// More bands than this hide each other: then the spread is told only to those who point at a marker.
+const MOST_BANDS: usize = 6;
+
+impl Lines {
+    /// The figure as SVG.
+    pub fn svg(&self) -> String {
+        let alone = self.panels.len() == 1;
+        let columns = match self.panels.len() {
+            n @ 1..=3 => n,
+            4 => 2,
+            5..=6 => 3,
+            7..=12 => 4,
+            _ => 5,
+        };
+        let rows = self.panels.len().div_ceil(columns);
+        let (panel_width, panel_height) = match columns {
+            1 => (700.0, 400.0),
+            2 => (380.0, 270.0),
+            3 => (300.0, 230.0),
+            _ => (236.0, 186.0),
+        };
+        // Several panels share the names of their axes, which stand outside.
+        let outside = if alone { 0.0 } else { 20.0 };
+        let width = columns as f64 * panel_width + 2.0 * MARGIN + outside;
+        let head = Head::new(&self.title, &self.subtitle, width - 2.0 * MARGIN);
+        let names: Vec<_> = self.series.iter().map(|(series, name)| (*series, name.as_str())).collect();
+        let legend = Legend::new(&names, width - 2.0 * MARGIN);
+        let below = head.height() + rows as f64 * panel_height;
+        let canvas = Canvas::new(width, (below + outside + legend.height() + MARGIN).ceil());
+        head.draw(&canvas, MARGIN);
+        for (i, panel) in self.panels.iter().enumerate() {
+            let place = Place {
+                left: MARGIN + outside + (i % columns) as f64 * panel_width,
+                top: head.height() + (i / columns) as f64 * panel_height,
+                width: panel_width,
+                height: panel_height,
+            };
+            panel.draw(&canvas, place, alone);
+        }
+        if let (false, Some(panel)) = (alone, self.panels.first()) {
+            let middle = head.height() + (below - head.height()) / 2.0;
+            canvas.upward_text(MARGIN + 10.0, middle, 12.0, &panel.y.label);
+            canvas.text(width / 2.0, below + 13.0, 12.0, Anchor::Middle, false, &panel.x.label);
+        }
+        legend.draw(&canvas, MARGIN, below + outside + 8.0);
+        canvas.svg(&self.title)
+    }
+}
+
+impl Panel {
+    fn draw(&self, canvas: &Canvas, mut place: Place, named: bool) {
+        if !self.title.is_empty() {
+            canvas.text(
+                place.left + place.width / 2.0 + 12.0,
+                place.top + 13.0,
+                12.0,
+                Anchor::Middle,
+                true,
+                &self.title,
+            );
+            place.top += 16.0;
+            place.height -= 18.0;
+        }
+        let scale = axes::draw(canvas, place, &self.x, &self.y, named);
+        for curve in &self.curves {
+            canvas.begin_series(curve.series);
+            curve.draw(canvas, &scale, if named { 3.4 } else { 2.2 }, self.curves.len() <= MOST_BANDS);
+            canvas.end();
+        }
+    }
+}
+
+impl Curve {
+    fn draw(&self, canvas: &Canvas, scale: &Scale, size: f64, bands: bool) {
+        let style = Style::of(self.series);
+        match self.shape {
+            Shape::Line => {
+                if bands {
+                    self.draw_band(canvas, scale, style);
+                }
+                let path: Vec<_> = self.points.iter().map(|point| scale.at(point.x, point.y)).collect();
+                canvas.polyline(&path, style);
+                self.draw_markers(canvas, scale, style, size);
+            }
+            Shape::Points => {
+                self.draw_bars(canvas, scale, style);
+                self.draw_markers(canvas, scale, style, size * 1.4);
+            }
+            Shape::Steps => self.draw_steps(canvas, scale, style),
+        }
+    }
+
+    fn draw_bars(&self, canvas: &Canvas, scale: &Scale, style: Style) {
+        let bar = Style { dash: "", ..style };
+        for (point, spread) in self.points.iter().filter_map(|point| Some((point, point.spread?))) {
+            canvas.polyline(&[scale.at(point.x, point.y - spread), scale.at(point.x, point.y + spread)], bar);
+        }
+    }
+
+    fn draw_band(&self, canvas: &Canvas, scale: &Scale, style: Style) {
+        let with_spread: Vec<_> = self.points.iter().filter_map(|point| Some((point, point.spread?))).collect();
+        if with_spread.len() > 1 {
+            let upper = with_spread.iter().map(|(point, spread)| scale.at(point.x, point.y + spread));
+            let lower = with_spread.iter().rev().map(|(point, spread)| scale.at(point.x, point.y - spread));
+            canvas.area(&upper.chain(lower).collect::<Vec<_>>(), style);
+        } else {
+            self.draw_bars(canvas, scale, style);
+        }
+    }
+
+    fn draw_markers(&self, canvas: &Canvas, scale: &Scale, style: Style, size: f64) {
+        for point in &self.points {
+            let (x, y) = scale.at(point.x, point.y);
+            style.mark(canvas, x, y, size, Some(&point.tip));
+        }
+    }
+
+    fn draw_steps(&self, canvas: &Canvas, scale: &Scale, style: Style) {
+        let mut outline = Vec::new();
+        for pair in self.points.windows(2) {
+            outline.extend([scale.at(pair[0].x, pair[0].y), scale.at(pair[1].x, pair[0].y)]);
+        }
+        let (Some(&(left, _)), Some(&(right, _))) = (outline.first(), outline.last()) else { return };
+        let (_, floor) = scale.at(self.points[0].x, 0.0);
+        let closed = [vec![(left, floor)], outline.clone(), vec![(right, floor)]].concat();
+        canvas.area(&closed, style);
+        canvas.polyline(&closed, style);
+        for (pair, step) in self.points.windows(2).zip(outline.chunks(2)) {
+            let ((x, y), (end, _)) = (step[0], step[1]);
+            canvas.hover([x, y, end - x, (floor - y).max(0.5)], &pair[0].tip);
+        }
+    }
+}

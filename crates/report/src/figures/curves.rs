@@ -1,0 +1,85 @@
+//! How tasks fade: accuracy and retention after +k tasks, and every task by itself.
+
+use measure::{accuracy_after, retention_after};
+
+use super::{Figure, Named, Scene};
+use crate::drawing::{Axis, Curve, Lines, Panel, Shape};
+
+const BANDS: &str = "Bands, drawn for up to six series, are one sample standard deviation over seeds.";
+
+/// The paper's "average class accuracy after +k task batches since the moment a task appeared".
+pub fn after(scene: &Scene) -> Figure {
+    let title = "Accuracy after +k tasks since a task appeared";
+    let curve = |named: &Named| {
+        curve_over_k(named, 100.0, " %", |named, k| named.group.of_matrix(|matrix| accuracy_after(matrix, k)))
+    };
+    let panel = Panel {
+        title: String::new(),
+        x: over_k(scene),
+        y: Axis::percent("accuracy, %"),
+        curves: scene.groups.iter().map(curve).collect(),
+    };
+    let lines = figure(scene, title, vec![panel]);
+    scene.lines("after", &format!("Mean over all tasks that have k successors. {BANDS}"), &lines)
+}
+
+/// The paper's "average retention rate after +k task batches since the moment a task appeared".
+pub fn retention(scene: &Scene) -> Figure {
+    let curve = |named: &Named| {
+        curve_over_k(named, 1.0, "", |named, k| named.group.of_matrix(|matrix| retention_after(matrix, k).value))
+    };
+    let curves: Vec<Curve> = scene.groups.iter().map(curve).collect();
+    let values = curves.iter().flat_map(|curve| &curve.points).map(|point| point.y + point.spread.unwrap_or(0.0));
+    let y = Axis::around("retention", values.collect::<Vec<_>>().into_iter().chain([1.0]), true);
+    let lines = figure(
+        scene,
+        "Retention after +k tasks since a task appeared",
+        vec![Panel { title: String::new(), x: over_k(scene), y, curves }],
+    );
+    let note = "What share of its first accuracy a task has kept; above 1 it became better known. Tasks whose first accuracy is 0 are left out.";
+    scene.lines("retention", &format!("{note} {BANDS}"), &lines)
+}
+
+/// The paper's per-task accuracy curves: how well each task is known as others follow.
+pub fn tasks(scene: &Scene) -> Figure {
+    let tasks = scene.groups.iter().map(|named| named.group.tasks()).max().unwrap_or(0);
+    let panel = |task: usize| Panel {
+        title: format!("task {}", task + 1),
+        x: Axis::whole("after task", 1, tasks),
+        y: Axis::percent("accuracy, %"),
+        curves: scene.groups.iter().map(|named| of_task(named, task)).collect(),
+    };
+    let panels: Vec<Panel> = (0..tasks).map(panel).collect();
+    scene.lines(
+        "tasks",
+        &format!("One panel per task. {BANDS}"),
+        &figure(scene, "Accuracy on each task as others follow", panels),
+    )
+}
+
+fn of_task(named: &Named, task: usize) -> Curve {
+    let point = |after: usize| {
+        let value = named.group.of_matrix(|matrix| matrix.get(after, task));
+        named.point(after as f64 + 1.0, &format!("task {} after task {}", task + 1, after + 1), value, 100.0, " %")
+    };
+    Curve { series: named.place, points: (task..named.group.tasks()).filter_map(point).collect(), shape: Shape::Line }
+}
+
+fn over_k(scene: &Scene) -> Axis {
+    let tasks = scene.groups.iter().map(|named| named.group.tasks()).max().unwrap_or(1);
+    Axis::whole("tasks learned since", 0, tasks.saturating_sub(1))
+}
+
+fn curve_over_k(
+    named: &Named,
+    scale: f64,
+    unit: &str,
+    value: impl Fn(&Named, usize) -> Option<measure::OverSeeds>,
+) -> Curve {
+    let point = |k: usize| named.point(k as f64, &format!("after +{k} tasks"), value(named, k), scale, unit);
+    Curve { series: named.place, points: (0..named.group.tasks()).filter_map(point).collect(), shape: Shape::Line }
+}
+
+fn figure(scene: &Scene, title: &str, panels: Vec<Panel>) -> Lines {
+    Lines { title: title.into(), subtitle: scene.subtitle.clone(), series: scene.series(), panels }
+}

@@ -1,0 +1,60 @@
+//! Tables as comma-separated values, one line per cell, so that any tool can filter and pivot them.
+
+use std::fmt::Write;
+
+use crate::table::{Cell, Table};
+
+/// The table's cells, row by row.
+pub fn table(table: &Table) -> String {
+    let mut text = String::from("row,column,status,value,deviation,n,change,best,paper,verdict,text,runs\n");
+    let columns = table.column_names();
+    let mut part = String::new();
+    for row in &table.rows {
+        let dependent = row.is_dependent();
+        let label = if dependent { format!("{part} {}", row.label) } else { row.label.clone() };
+        if !dependent {
+            part.clone_from(&row.label);
+        }
+        for (column, cell) in columns.iter().zip(&row.cells) {
+            let fields = [vec![label.clone(), column.clone()], fields(cell)].concat();
+            let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
+            writeln!(text, "{}", fields.join(",")).expect("a string takes all");
+        }
+    }
+    text
+}
+
+/// From `status` on.
+fn fields(cell: &Cell) -> Vec<String> {
+    let or_empty = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
+    let none = String::new;
+    let mut fields = match cell {
+        Cell::Missing { paper, .. } => {
+            vec!["missing".into(), none(), none(), "0".into(), none(), none(), or_empty(*paper), none(), none()]
+        }
+        Cell::Measured(measured) => vec![
+            "measured".into(),
+            measured.value.mean.to_string(),
+            or_empty(measured.value.deviation),
+            measured.value.n.to_string(),
+            or_empty(measured.change),
+            measured.best.to_string(),
+            or_empty(measured.paper.map(|(paper, _)| paper)),
+            measured.paper.map_or("", |(_, verdict)| verdict.words()).into(),
+            none(),
+        ],
+        Cell::Said { text, .. } => {
+            let mut fields = vec![none(); 9];
+            fields[0] = "said".into();
+            fields[8].clone_from(text);
+            fields
+        }
+    };
+    let runs: Vec<String> = cell.runs().iter().map(|run| run.display().to_string()).collect();
+    fields.push(runs.join(";"));
+    fields
+}
+
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.into() }
+}

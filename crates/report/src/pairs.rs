@@ -1,0 +1,68 @@
+//! Runs of two arms that differ in nothing but what is compared: same data, same seed.
+
+use std::path::PathBuf;
+
+use measure::{AccuracyMatrix, McNemar, Wilcoxon, mcnemar, mcnemar_of, wilcoxon};
+
+use crate::run::Run;
+
+/// Accuracies are sums of counts: what is below this is noise of the last bits, and would break ties.
+const NOISE: f64 = 1e-10;
+
+/// A run of each arm.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// Of the first arm.
+    pub first: &'a Run,
+    /// Of the second.
+    pub second: &'a Run,
+}
+
+/// Pairs runs by data and seed.
+pub fn pairs<'a>(first: &[&'a Run], second: &[&'a Run]) -> Vec<Pair<'a>> {
+    let partner = |run: &Run| second.iter().copied().find(|other| is_partner(run, other));
+    first.iter().filter_map(|&run| Some(Pair { first: run, second: partner(run)? })).collect()
+}
+
+fn is_partner(one: &Run, other: &Run) -> bool {
+    one.seed == other.seed && one.data_sha256 == other.data_sha256 && one.settings.data() == other.settings.data()
+}
+
+/// The second minus the first, for every pair in which the measure is defined for both.
+pub fn differences(pairs: &[Pair], measure: impl Fn(&AccuracyMatrix) -> Option<f64>) -> Vec<f64> {
+    let difference = |pair: &Pair| Some(measure(&pair.second.matrix)? - measure(&pair.first.matrix)?);
+    pairs.iter().filter_map(difference).map(|difference| (difference / NOISE).round() * NOISE).collect()
+}
+
+/// The Wilcoxon test of a measure over pairs.
+pub fn test(pairs: &[Pair], measure: impl Fn(&AccuracyMatrix) -> Option<f64>) -> Wilcoxon {
+    wilcoxon(&differences(pairs, measure))
+}
+
+impl Pair<'_> {
+    /// McNemar's test of the final models on the same test images; none if one did not write its predictions.
+    pub fn mcnemar(&self) -> Option<McNemar> {
+        let (first, second) = (self.first.correct.as_ref()?, self.second.correct.as_ref()?);
+        let same_images = self.first.class_names == self.second.class_names && first.len() == second.len();
+        same_images.then(|| mcnemar_of(first, second))
+    }
+
+    /// The directories of both.
+    pub fn paths(&self) -> [PathBuf; 2] {
+        [self.first.path.clone(), self.second.path.clone()]
+    }
+}
+
+/// One test of all images of all seeds; none without a test.
+pub fn pooled(tests: &[McNemar]) -> Option<McNemar> {
+    let sum = |count: fn(&McNemar) -> u64| tests.iter().map(count).sum();
+    (!tests.is_empty()).then(|| mcnemar(sum(|test| test.only_first), sum(|test| test.only_second)))
+}
+
+/// A p-value as it is printed.
+pub fn p_text(p: f64) -> String {
+    match p {
+        p if p < 1e-4 => format!("{p:.1e}"),
+        p => format!("{p:.4}"),
+    }
+}

@@ -1,0 +1,175 @@
+//! The paper's own numbers, typed from its tables, and what a cell of ours says beside them.
+
+use std::sync::LazyLock;
+
+use measure::OverSeeds;
+
+/// A measure that the paper's tables show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Average end accuracy, `Acc.`
+    Accuracy,
+    /// Average forgetting, `Fgt.`
+    Forgetting,
+}
+
+static METHODS: LazyLock<Sheet> = LazyLock::new(|| Sheet::read(include_str!("../data/paper/methods.csv")));
+static BUFFERS: LazyLock<Sheet> = LazyLock::new(|| Sheet::read(include_str!("../data/paper/buffers.csv")));
+static RATIOS: LazyLock<Sheet> = LazyLock::new(|| Sheet::read(include_str!("../data/paper/ratios.csv")));
+static RETRIEVALS: LazyLock<Sheet> = LazyLock::new(|| Sheet::read(include_str!("../data/paper/retrievals.csv")));
+static WILCOXON: LazyLock<Sheet> = LazyLock::new(|| Sheet::read(include_str!("../data/paper/wilcoxon.csv")));
+static MCNEMAR: LazyLock<Sheet> = LazyLock::new(|| Sheet::read(include_str!("../data/paper/mcnemar.csv")));
+
+/// Table 1, in percent.
+pub fn method(method: &str, balanced: bool, dataset: &str, shown: Shown) -> Option<f64> {
+    METHODS.number(&[method, retrieval(balanced), dataset], shown.column())
+}
+
+/// Table 2, in percent.
+pub fn buffer(method: &str, balanced: bool, dataset: &str, memory: f64, shown: Shown) -> Option<f64> {
+    BUFFERS.number(&[method, retrieval(balanced), dataset, &memory.to_string()], shown.column())
+}
+
+/// Table 3 and its counterpart in the supplement, in percent; the ratio can be `random`.
+pub fn ratio(ratio: &str, dataset: &str, shown: Shown) -> Option<f64> {
+    RATIOS.number(&[ratio, dataset], shown.column())
+}
+
+/// The supplement's comparison of instance selection with PCR: accuracy in percent.
+pub fn selection(retrieval: &str, dataset: &str) -> Option<f64> {
+    RETRIEVALS.number(&[retrieval, dataset], "accuracy")
+}
+
+/// The supplement's p-value of "+ balanced" against the method alone, over its six data sets.
+pub fn wilcoxon(method: &str, shown: Shown) -> Option<f64> {
+    WILCOXON.number(&[method], shown.column())
+}
+
+/// The supplement's p-value of PCR + balanced against PCR with another retrieval.
+pub fn mcnemar(retrieval: &str, dataset: &str) -> Option<f64> {
+    MCNEMAR.number(&[retrieval, dataset], "p")
+}
+
+fn retrieval(balanced: bool) -> &'static str {
+    if balanced { "balanced" } else { "" }
+}
+
+impl Shown {
+    /// Its name in the data files.
+    fn column(self) -> &'static str {
+        match self {
+            Self::Accuracy => "accuracy",
+            Self::Forgetting => "forgetting",
+        }
+    }
+}
+
+/// A table of comma-separated values without quotes: keys first, then numbers.
+struct Sheet {
+    columns: Vec<&'static str>,
+    rows: Vec<Vec<&'static str>>,
+}
+
+impl Sheet {
+    fn read(text: &'static str) -> Self {
+        let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        Self { columns: lines.next().unwrap_or_default(), rows: lines.collect() }
+    }
+
+    fn number(&self, keys: &[&str], column: &str) -> Option<f64> {
+        let column = self.columns.iter().position(|name| *name == column)?;
+        let row = self.rows.iter().find(|row| row.starts_with(keys))?;
+        row.get(column)?.parse().ok()
+    }
+}
+
+/// What a cell says beside the paper's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The paper's number is at most two standard deviations of our seeds away.
+    Within,
+    /// Ours is higher.
+    Above,
+    /// Ours is lower.
+    Below,
+    /// The runs are not what the paper ran: nothing follows from the numbers.
+    DifferentSetting,
+    /// One seed has no spread to judge by.
+    OneSeed,
+}
+
+impl Verdict {
+    /// Of ours beside the paper's, in the same unit.
+    pub fn of(ours: OverSeeds, paper: f64, same_setting: bool) -> Self {
+        match (same_setting, ours.deviation) {
+            (false, _) => Self::DifferentSetting,
+            (true, None) => Self::OneSeed,
+            (true, Some(deviation)) if (ours.mean - paper).abs() <= 2.0 * deviation => Self::Within,
+            (true, Some(_)) if ours.mean > paper => Self::Above,
+            (true, Some(_)) => Self::Below,
+        }
+    }
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Within => "within",
+            Self::Above => "above",
+            Self::Below => "below",
+            Self::DifferentSetting => "different setting",
+            Self::OneSeed => "one seed",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The differences that the reference vectors, V12, take from the paper's Table 1: PCR and CLS-ER by accuracy,
+    /// ER-ACE by forgetting (with the sign turned), over the six data sets, in hundredths.
+    #[test]
+    fn the_papers_differences_are_those_of_v12() {
+        let datasets = ["cifar100", "core50", "food100", "mini-imagenet", "places100", "tiny-imagenet"];
+        let gain = |name: &str, shown: Shown| {
+            let of = |balanced, dataset| method(name, balanced, dataset, shown).unwrap();
+            datasets.map(|dataset| ((of(true, dataset) - of(false, dataset)) * 100.0).round() as i32)
+        };
+        assert_eq!(gain("pcr", Shown::Accuracy), [233, 265, 249, 172, 174, 88]);
+        assert_eq!(gain("cls-er", Shown::Accuracy), [99, 870, -120, -53, 164, 121]);
+        assert_eq!(gain("er-ace", Shown::Forgetting), [408, -112, 72, 47, -69, -49]);
+    }
+
+    /// The paper repeats some of its numbers: Table 2 at 10,000 is Table 1, Table 3 at 5:5 is "+ Ours".
+    #[test]
+    fn numbers_that_stand_in_two_tables_are_equal() {
+        for dataset in ["cifar100", "mini-imagenet"] {
+            for shown in [Shown::Accuracy, Shown::Forgetting] {
+                for name in ["er-ace", "cls-er", "pcr"] {
+                    for balanced in [false, true] {
+                        let large = buffer(name, balanced, dataset, 10_000.0, shown);
+                        assert!(large.is_some() && large == method(name, balanced, dataset, shown));
+                    }
+                }
+                assert_eq!(ratio("5:5", dataset, shown), method("pcr", true, dataset, shown));
+                assert_eq!(ratio("random", dataset, shown), method("pcr", false, dataset, shown));
+            }
+            for (selected, ratio_name) in [("balanced", "5:5"), ("mir", "10:0"), ("random", "random")] {
+                assert_eq!(selection(selected, dataset), ratio(ratio_name, dataset, Shown::Accuracy));
+            }
+        }
+        assert_eq!(wilcoxon("cls-er", Shown::Forgetting), Some(0.0082));
+        assert_eq!(mcnemar("memory-match", "mini-imagenet"), Some(0.0126));
+        assert_eq!(method("er", true, "cifar100", Shown::Accuracy), None, "the paper has no ER + balanced");
+    }
+
+    #[test]
+    fn a_verdict_needs_the_same_setting_and_a_spread() {
+        let ours = |deviation| OverSeeds { n: 3, mean: 50.0, deviation };
+        assert_eq!(Verdict::of(ours(Some(1.0)), 51.9, true), Verdict::Within);
+        assert_eq!(Verdict::of(ours(Some(1.0)), 52.1, true), Verdict::Below);
+        assert_eq!(Verdict::of(ours(Some(1.0)), 47.9, true), Verdict::Above);
+        assert_eq!(Verdict::of(ours(None), 50.0, true), Verdict::OneSeed);
+        assert_eq!(Verdict::of(ours(Some(1.0)), 50.0, false), Verdict::DifferentSetting);
+    }
+}

@@ -1,0 +1,210 @@
+//! What a group learned and under which conditions, and how that differs from the paper.
+
+use crate::{
+    run::Run,
+    settings::{Part, Settings},
+};
+
+/// The paper's six data sets, its names for them, and how many classes it cuts into how many tasks.
+pub const PAPER_DATA: [(&str, &str, usize, usize); 6] = [
+    ("cifar100", "CIFAR100", 100, 20),
+    ("core50", "Core50", 50, 10),
+    ("food100", "Food100", 100, 20),
+    ("mini-imagenet", "Mini-ImageNet", 100, 20),
+    ("places100", "Places100", 100, 20),
+    ("tiny-imagenet", "Tiny-ImageNet", 100, 20),
+];
+
+/// The paper's memory, but for its Table 2.
+pub const PAPER_MEMORY: f64 = 10_000.0;
+
+/// The paper's conditions. Settings that it does not name may be as they are.
+const PAPER_PROTOCOL: [(&str, &str); 8] = [
+    ("epochs", "50"),
+    ("width", "64"),
+    ("batch", "10"),
+    ("retrieved", "10"),
+    ("lr", "0.1"),
+    ("backbone", "resnet18"),
+    ("momentum", "0.0"),
+    ("weight-decay", "0.0"),
+];
+
+/// Settings of data that a run writes only where they are not as usual.
+const UNUSUAL: [&str; 5] = ["size", "stream", "blur", "task-classes", "skip-bad"];
+
+/// What was learned.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Data {
+    /// Where the data set stands in the paper's tables; others follow.
+    place: usize,
+    settings: Part,
+    /// SHA-256 of the data; empty if not known.
+    sha256: String,
+    /// How many classes there were; none for a run without a result.
+    classes: Option<usize>,
+}
+
+impl Data {
+    /// Those of a finished run.
+    pub fn of_run(run: &Run) -> Self {
+        let classes = Some(run.class_names.len()).filter(|&classes| classes > 0);
+        Self { sha256: run.data_sha256.clone(), classes, ..Self::of(&run.settings) }
+    }
+
+    /// Those of a run of which only the settings are known.
+    pub fn of(settings: &Settings) -> Self {
+        let settings = settings.data();
+        let name = settings.get("dataset");
+        let place = PAPER_DATA.iter().position(|(id, ..)| *id == name).unwrap_or(PAPER_DATA.len());
+        let classes = settings.number("classes").map(|classes| classes as usize);
+        Self { place, settings, sha256: String::new(), classes }
+    }
+
+    /// Whether both may be the same, as far as it is said: a run without a result does not say how many classes there are.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let both = |name: &str| (self.settings.get(name), other.settings.get(name));
+        let may_agree = |name: &&str| matches!(both(name), (a, b) if a == b || a.is_empty() || b.is_empty());
+        let agree = |name: &&str| matches!(both(name), (a, b) if a == b);
+        ["dataset", "train-per-class", "test-per-class"].iter().chain(&UNUSUAL).all(agree)
+            && ["tasks", "classes", "class-order"].iter().all(may_agree)
+    }
+
+    /// The data set's name in settings.
+    pub fn dataset(&self) -> &str {
+        self.settings.get("dataset")
+    }
+
+    /// The data set as the paper writes it.
+    pub fn name(&self) -> &str {
+        PAPER_DATA.get(self.place).map_or(self.dataset(), |(_, name, ..)| name)
+    }
+
+    /// How many classes and tasks.
+    pub fn classes_and_tasks(&self) -> (Option<usize>, Option<usize>) {
+        (self.classes, self.settings.number("tasks").map(|tasks| tasks as usize))
+    }
+
+    /// The name, and what was not taken whole: "CIFAR100 (20 classes in 4 tasks, 300 training images per class)".
+    pub fn label(&self) -> String {
+        let mut said = Vec::new();
+        let (classes, tasks) = self.classes_and_tasks();
+        let usual = PAPER_DATA.get(self.place).is_some_and(|&(.., k, t)| classes == Some(k) && tasks == Some(t));
+        if let (Some(classes), Some(tasks), false) = (classes, tasks, usual) {
+            said.push(format!("{classes} classes in {tasks} tasks"));
+        }
+        for (name, words) in
+            [("train-per-class", "training images per class"), ("test-per-class", "test images per class")]
+        {
+            if !self.settings.get(name).is_empty() {
+                said.push(format!("{} {words}", self.settings.get(name)));
+            }
+        }
+        if self.settings.get("class-order") == "natural" {
+            said.push("natural order".into());
+        }
+        said.extend(self.unusual().map(|name| format!("{name} {}", self.settings.get(name))));
+        if said.is_empty() { self.name().into() } else { format!("{} ({})", self.name(), said.join(", ")) }
+    }
+
+    /// The settings of data that are written only where they are not as usual.
+    fn unusual(&self) -> impl Iterator<Item = &'static str> {
+        UNUSUAL.into_iter().filter(|name| !self.settings.get(name).is_empty())
+    }
+
+    /// Sentences of how it differs from the paper's data of that name; one that says so if the paper has none.
+    pub fn differences_from_paper(&self) -> Vec<String> {
+        let Some(&(_, name, paper_classes, paper_tasks)) = PAPER_DATA.get(self.place) else {
+            return vec![format!("the paper has no {}", self.dataset())];
+        };
+        let (classes, tasks) = self.classes_and_tasks();
+        let mut differences = Vec::new();
+        if classes != Some(paper_classes) || tasks != Some(paper_tasks) {
+            let or_all = |number: Option<usize>| number.map_or("?".to_owned(), |number| number.to_string());
+            let (classes, tasks) = (or_all(classes), or_all(tasks));
+            differences
+                .push(format!("{name} {classes} classes in {tasks} tasks (paper {paper_classes} in {paper_tasks})"));
+        }
+        for limit in ["train-per-class", "test-per-class"] {
+            if !self.settings.get(limit).is_empty() {
+                differences.push(format!("{limit} {} (paper all)", self.settings.get(limit)));
+            }
+        }
+        differences.extend(self.unusual().map(|name| format!("{name} {} (paper as usual)", self.settings.get(name))));
+        differences
+    }
+}
+
+/// What must agree for a comparison to be fair: epochs, memory, width and the like.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Protocol(Part);
+
+impl Protocol {
+    /// That of a run.
+    pub fn of(settings: &Settings) -> Self {
+        Self(settings.protocol())
+    }
+
+    /// How many samples the memory holds.
+    pub fn memory(&self) -> Option<f64> {
+        self.0.number("memory")
+    }
+
+    /// Whether it is the other one but for having no memory.
+    pub fn is_without_memory_of(&self, other: &Self) -> bool {
+        self.memory() == Some(0.0) && self.0.without("memory") == other.0.without("memory")
+    }
+
+    /// The rest of it.
+    pub fn but_memory(&self) -> Self {
+        Self(self.0.without("memory"))
+    }
+
+    /// "50 epochs, memory 10,000, width 64", and whatever else differs from another of these protocols.
+    pub fn label(&self, among: &[Self]) -> String {
+        let mut said = vec![counted(self.0.get("epochs"), "epoch")];
+        if let Some(memory) = self.memory() {
+            said.push(format!("memory {}", thousands(memory as u64)));
+        }
+        said.push(format!("width {}", self.0.get("width")));
+        let mut rest: Vec<&str> = among.iter().flat_map(|other| self.0.differing(&other.0)).collect();
+        rest.retain(|name| !["epochs", "memory", "width"].contains(name));
+        rest.sort_unstable();
+        rest.dedup();
+        said.extend(rest.iter().map(|name| format!("{name} {}", self.0.get(name))));
+        said.join(", ")
+    }
+
+    /// Sentences of how it differs from the paper's Table 1.
+    pub fn differences_from_paper(&self) -> Vec<String> {
+        let mut differences = self.differences_but_memory();
+        if self.memory().is_some_and(|memory| (memory - PAPER_MEMORY).abs() > 0.5) {
+            differences.push(format!("memory {} (paper {})", self.0.get("memory"), PAPER_MEMORY));
+        }
+        differences
+    }
+
+    /// Sentences of how it differs from the paper's Table 2, where memory is what varies.
+    pub fn differences_but_memory(&self) -> Vec<String> {
+        let differs = |(name, paper): &&(&str, &str)| {
+            let ours = self.0.get(name);
+            let same_number = ours.parse::<f64>().is_ok_and(|ours| paper.parse() == Ok(ours));
+            // What a version has no setting for is as the paper has it.
+            !ours.is_empty() && ours != *paper && !same_number
+        };
+        let differing = PAPER_PROTOCOL.iter().filter(differs);
+        differing.map(|(name, paper)| format!("{name} {} (paper {paper})", self.0.get(name))).collect()
+    }
+}
+
+fn counted(number: &str, word: &str) -> String {
+    if number == "1" { format!("1 {word}") } else { format!("{number} {word}s") }
+}
+
+/// 10000 as 10,000.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}

@@ -1,0 +1,185 @@
+//! The whole report: parts made of tables and figures, and its files.
+
+use std::{
+    collections::BTreeSet,
+    fmt::Write,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use thiserror::Error;
+
+use crate::{
+    arm::Arm,
+    drawing::{RenderError, png},
+    figures::{self, Figure},
+    formats::{csv, latex, markdown},
+    page::{self, Places},
+    protocol::Protocol,
+    study::Study,
+    table::Table,
+    tables::{self, Conditions},
+};
+
+/// A report of some runs.
+pub struct Report {
+    /// The runs.
+    pub study: Study,
+    /// One part per set of conditions, and one that compares them.
+    pub parts: Vec<Part>,
+}
+
+/// What was learned under one set of conditions.
+pub struct Part {
+    /// Its name in links.
+    pub id: String,
+    /// Its heading.
+    pub title: String,
+    /// Its tables.
+    pub tables: Vec<Table>,
+    /// Its figures.
+    pub figures: Vec<Figure>,
+    /// What could not be made, and what it needs.
+    pub notes: Vec<String>,
+}
+
+/// Why a report cannot be written.
+#[derive(Debug, Error)]
+pub enum WriteError {
+    /// The directory holds something else.
+    #[error("{0} is not empty and holds no report: choose another `--out`")]
+    Taken(PathBuf),
+    /// A file cannot be written.
+    #[error("{path} cannot be written: {error}")]
+    Unwritable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A figure cannot be rendered.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+}
+
+impl Report {
+    /// Makes tables and figures of all that was found.
+    pub fn new(study: Study) -> Self {
+        let protocols = study.protocols();
+        let arms: Vec<&Arm> =
+            study.groups.iter().map(|group| &group.arm).collect::<BTreeSet<_>>().into_iter().collect();
+        let mut parts: Vec<Part> =
+            protocols.iter().enumerate().map(|(i, protocol)| part(&study, &protocols, i, protocol, &arms)).collect();
+        let (tables, figures) = (tables::across(&study), figures::across(&study, &arms));
+        if !tables.is_empty() || !figures.is_empty() {
+            let title = "Across conditions: the size of the memory".into();
+            parts.push(Part { id: "across".into(), title, tables, figures, notes: Vec::new() });
+        } else if let Some(first) = parts.first_mut() {
+            first.notes.push(
+                "No table of memory sizes (Table 2) and no accuracy against the size of the memory: they need runs that differ in it.".into(),
+            );
+        }
+        Self { study, parts }
+    }
+
+    /// What it is made of, in a sentence or two.
+    pub fn summary(&self) -> String {
+        let (runs, groups) = (self.study.runs(), self.study.groups.len());
+        let mut text = format!("{} in {}.", counted(runs, "run"), counted(groups, "group"));
+        for (count, what) in [
+            (self.study.unfinished.len(), "without a result"),
+            (self.study.repeated.len(), "not counted, because another has the same settings and seed"),
+        ] {
+            if count > 0 {
+                text = format!("{text} {}, {what}.", counted(count, "more run"));
+            }
+        }
+        text
+    }
+
+    /// Writes the report into a directory and returns the path of its page. An older report there is replaced.
+    ///
+    /// # Errors
+    /// The directory holds something else, or cannot be written.
+    pub fn write(&self, directory: &Path) -> Result<PathBuf, WriteError> {
+        may_write(directory)?;
+        let base =
+            std::path::absolute(directory).map_err(|error| WriteError::Unwritable { path: directory.into(), error })?;
+        for below in ["tables", "figures"] {
+            // Files of an older report would pass for parts of this one.
+            let path = directory.join(below);
+            let removed = fs::remove_dir_all(&path);
+            if let Err(error) = removed.or_else(|error| if path.exists() { Err(error) } else { Ok(()) }) {
+                return Err(WriteError::Unwritable { path, error });
+            }
+            fs::create_dir_all(&path).map_err(|error| WriteError::Unwritable { path, error })?;
+        }
+        for part in &self.parts {
+            for table in &part.tables {
+                let file = |ending: &str| directory.join("tables").join(format!("{}.{ending}", table.id));
+                write(&file("md"), markdown::table(table).as_bytes())?;
+                write(&file("tex"), latex::table(table).as_bytes())?;
+                write(&file("csv"), csv::table(table).as_bytes())?;
+            }
+            for figure in &part.figures {
+                let file = |ending: &str| directory.join("figures").join(format!("{}.{ending}", figure.id));
+                write(&file("svg"), figure.svg.as_bytes())?;
+                write(&file("png"), &png(&figure.svg)?)?;
+            }
+        }
+        write(&directory.join("index.md"), self.markdown().as_bytes())?;
+        let page = directory.join("index.html");
+        write(&page, page::page(self, &Places::new(&self.study, &base)).as_bytes())?;
+        Ok(page)
+    }
+
+    /// Everything but the list of runs as one Markdown file, which shows the figures beside it.
+    fn markdown(&self) -> String {
+        let mut text = format!("# Rehearsal report\n\n{}\n", self.summary());
+        for part in &self.parts {
+            writeln!(text, "\n## {}", part.title).expect("a string takes all");
+            text.extend(part.tables.iter().map(|table| format!("\n{}", markdown::table(table))));
+            let figure = |figure: &Figure| {
+                format!("\n### {0}\n\n![{0}](figures/{1}.svg)\n\n{2}\n", figure.title, figure.id, figure.note)
+            };
+            text.extend(part.figures.iter().map(figure));
+            if !part.notes.is_empty() {
+                let notes: String = part.notes.iter().map(|note| format!("- {note}\n")).collect();
+                write!(text, "\n### What is missing\n\n{notes}").expect("a string takes all");
+            }
+        }
+        text
+    }
+}
+
+fn part(study: &Study, protocols: &[Protocol], i: usize, protocol: &Protocol, arms: &[&Arm]) -> Part {
+    let prefix = if i == 0 { String::new() } else { format!("p{}-", i + 1) };
+    let label = protocol.label(protocols);
+    let conditions = Conditions { study, protocol, groups: study.of_protocol(protocol), prefix, label };
+    let (tables, mut notes) = tables::all(&conditions);
+    let (figures, missing) = figures::all(&conditions, arms);
+    notes.extend(missing);
+    Part { id: format!("conditions-{}", i + 1), title: conditions.label.clone(), tables, figures, notes }
+}
+
+/// Whether a report may be written into a directory: it is empty, holds an older report, or does not exist yet.
+///
+/// # Errors
+/// It holds something else.
+pub fn may_write(directory: &Path) -> Result<(), WriteError> {
+    let is_empty = fs::read_dir(directory).map_or(true, |mut entries| entries.next().is_none());
+    let is_report = fs::read_to_string(directory.join("index.html")).is_ok_and(|page| page.contains(page::GENERATOR));
+    if is_empty || is_report { Ok(()) } else { Err(WriteError::Taken(directory.into())) }
+}
+
+/// Writes a file beside its place and renames it: it appears whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    let beside = path.with_added_extension("partial");
+    fs::write(&beside, bytes)
+        .and_then(|()| fs::rename(&beside, path))
+        .map_err(|error| WriteError::Unwritable { path: path.into(), error })
+}
+
+fn counted(number: usize, word: &str) -> String {
+    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
+}

@@ -1,0 +1,173 @@
+//! One run, read from its directory.
+//!
+//! Only what a report needs is read: unknown fields are ignored, so that runs of other versions can be reported too, and
+//! what is missing is an error that names the file.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use measure::{AccuracyMatrix, TaskDiagnostics};
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::settings::Settings;
+
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its directory.
+    pub path: PathBuf,
+    /// Every setting.
+    pub settings: Settings,
+    /// What all its random draws came from.
+    pub seed: u64,
+    /// SHA-256 of the data.
+    pub data_sha256: String,
+    /// The classes in order of appearance.
+    pub class_names: Vec<String>,
+    /// Accuracies after each task.
+    pub matrix: AccuracyMatrix,
+    /// Seconds of learning and testing.
+    pub seconds: Option<f64>,
+    /// New samples per second.
+    pub samples_per_second: Option<f64>,
+    /// The highest resident memory.
+    pub peak_memory_bytes: Option<u64>,
+    /// Which test images the final model got right; none if the run did not write it.
+    pub correct: Option<Vec<bool>>,
+    /// One entry per task, if the run was asked for them.
+    pub diagnostics: Vec<TaskDiagnostics>,
+}
+
+/// A run without a result: in progress, stopped or failed.
+#[derive(Clone, Debug)]
+pub struct Unfinished {
+    /// Its directory.
+    pub path: PathBuf,
+    /// Every setting.
+    pub settings: Settings,
+}
+
+/// What a directory holds.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// A finished run.
+    Finished(Box<Run>),
+    /// One without a result.
+    Unfinished(Unfinished),
+}
+
+/// Why a run cannot be read.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// A file or directory cannot be read.
+    #[error("{path} cannot be read: {error}")]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A file is not what a run writes.
+    #[error("{path} is not what a run writes: {why}")]
+    Damaged {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct ResultFile {
+    config: serde_json::Map<String, serde_json::Value>,
+    matrix: AccuracyMatrix,
+    #[serde(default)]
+    data_sha256: String,
+    #[serde(default)]
+    class_names: Vec<String>,
+    seconds: Option<Seconds>,
+    samples_per_second: Option<f64>,
+    peak_memory_bytes: Option<u64>,
+    test_images: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Seconds {
+    total: f64,
+}
+
+/// Whether a directory holds a run, finished or not.
+pub fn is_run(directory: &Path) -> bool {
+    let has = |file: &str| directory.join(file).is_file();
+    has("result.json") || has("config.toml") && has("steps.jsonl")
+}
+
+/// Reads the run in a directory.
+///
+/// # Errors
+/// A file is missing or damaged.
+pub fn read(directory: &Path) -> Result<Found, ReadError> {
+    let result = directory.join("result.json");
+    if !result.is_file() {
+        let path = directory.join("config.toml");
+        let settings = toml::from_str(&text(&path)?).map_err(|error| damaged(&path, error.message()))?;
+        return Ok(Found::Unfinished(Unfinished { path: directory.into(), settings: Settings(settings) }));
+    }
+    let file: ResultFile =
+        serde_json::from_str(&text(&result)?).map_err(|error| damaged(&result, error.to_string()))?;
+    if file.matrix.tasks_seen() == 0 {
+        return Err(damaged(&result, "its accuracy matrix is empty"));
+    }
+    let seed = file.config.get("seed").and_then(serde_json::Value::as_u64);
+    let seed = seed.ok_or_else(|| damaged(&result, "its config has no seed"))?;
+    Ok(Found::Finished(Box::new(Run {
+        path: directory.into(),
+        settings: Settings(file.config.into_iter().collect()),
+        seed,
+        data_sha256: file.data_sha256,
+        class_names: file.class_names,
+        matrix: file.matrix,
+        seconds: file.seconds.map(|seconds| seconds.total),
+        samples_per_second: file.samples_per_second,
+        peak_memory_bytes: file.peak_memory_bytes,
+        correct: correct(&directory.join("predictions.bin"), file.test_images)?,
+        diagnostics: diagnostics(&directory.join("diagnostics.jsonl"))?,
+    })))
+}
+
+fn correct(path: &Path, test_images: Option<usize>) -> Result<Option<Vec<bool>>, ReadError> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(ReadError::Unreadable { path: path.into(), error }),
+    };
+    if let Some(expected) = test_images.filter(|&expected| expected != bytes.len()) {
+        return Err(damaged(path, format!("it has {} bytes for {expected} test images", bytes.len())));
+    }
+    match bytes.iter().find(|&&byte| byte > 1) {
+        Some(byte) => Err(damaged(path, format!("it holds {byte} where only 0 and 1 can stand"))),
+        None => Ok(Some(bytes.into_iter().map(|byte| byte == 1).collect())),
+    }
+}
+
+fn diagnostics(path: &Path) -> Result<Vec<TaskDiagnostics>, ReadError> {
+    if !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let text = text(path)?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(i, line)| serde_json::from_str(line).map_err(|error| damaged(path, format!("line {}: {error}", i + 1))))
+        .collect()
+}
+
+fn text(path: &Path) -> Result<String, ReadError> {
+    fs::read_to_string(path).map_err(|error| ReadError::Unreadable { path: path.into(), error })
+}
+
+fn damaged(path: &Path, why: impl Into<String>) -> ReadError {
+    ReadError::Damaged { path: path.into(), why: why.into() }
+}

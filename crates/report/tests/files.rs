@@ -1,0 +1,193 @@
+//! The files of a report: all there, whole, the same every time, and needing nothing else.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use report::{report::Report, study::Study};
+use serde_json::json;
+use support::Made;
+use tempfile::TempDir;
+
+/// Two ways of learning, two seeds, one of them diagnosed.
+fn runs() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let small = json!({ "dataset": "embedded", "classes": 10, "tasks": 5, "epochs": 1, "memory": 500, "width": 4 });
+    for seed in 0..2 {
+        let plain = Made::paper().with(small.clone()).seed(seed);
+        plain.write(&directory.path().join(format!("runs/plain {seed}")));
+        let balanced = json!({ "retrieval": "balanced", "ratio": "5:5" });
+        let ours = Made::paper().with(small.clone()).with(balanced).quality(0.8).seed(seed).diagnosed();
+        ours.write(&directory.path().join(format!("runs/balanced & more-{seed}")));
+    }
+    directory
+}
+
+fn write(directory: &Path) {
+    let study = Study::read(&[directory.join("runs")]).unwrap();
+    let page = Report::new(study).write(&directory.join("out")).unwrap();
+    assert_eq!(page, directory.join("out/index.html"));
+}
+
+fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for place in [".", "tables", "figures"] {
+        for entry in fs::read_dir(directory.join(place)).unwrap().map(Result::unwrap) {
+            if entry.path().is_file() {
+                let name = format!("{place}/{}", entry.file_name().to_str().unwrap());
+                files.insert(name, fs::read(entry.path()).unwrap());
+            }
+        }
+    }
+    files
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn every_table_and_figure_is_there_in_every_format() {
+    let directory = runs();
+    write(directory.path());
+    let files = files(&directory.path().join("out"));
+    for table in [
+        "table1-methods",
+        "table3-ratios",
+        "ratios-forgetting",
+        "selections",
+        "wilcoxon",
+        "mcnemar-embedded",
+        "all-embedded",
+    ] {
+        for ending in ["md", "tex", "csv"] {
+            assert!(files.contains_key(&format!("tables/{table}.{ending}")), "{table}.{ending} in {:?}", files.keys());
+        }
+    }
+    for figure in [
+        "after",
+        "retention",
+        "tasks",
+        "matrices",
+        "time",
+        "peak-memory",
+        "drift-tasks-raw",
+        "drift-tasks-normalised",
+        "drift-classes-raw",
+        "drift-classes-normalised",
+        "inner-distance",
+        "distance-to-proxies",
+        "class-mix",
+        "loss-change",
+        "alignment-1",
+    ] {
+        let svg = text(&files[&format!("figures/{figure}-embedded.svg")]);
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{figure}");
+        let png = &files[&format!("figures/{figure}-embedded.png")];
+        assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "{figure}");
+        let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+        assert!(
+            svg.contains(&format!("width=\"{}\" height=\"{}\"", number(16) / 2, number(20) / 2)),
+            "{figure}: twice the SVG"
+        );
+    }
+    assert!(!files.keys().any(|name| name.ends_with(".partial")));
+}
+
+#[test]
+fn the_page_needs_no_network_and_its_links_lead_somewhere() {
+    let directory = runs();
+    write(directory.path());
+    let out = directory.path().join("out");
+    let page = fs::read_to_string(out.join("index.html")).unwrap();
+    let without_names = page.replace("http://www.w3.org/2000/svg", "");
+    for outside in ["http:", "https:", "src=", "@import", "url("] {
+        assert!(!without_names.contains(outside), "{outside}");
+    }
+    let mut local = 0;
+    for link in page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        if let Some(anchor) = link.strip_prefix('#') {
+            assert!(page.contains(&format!("id=\"{anchor}\"")), "{link}");
+        } else {
+            local += 1;
+            let path = link.replace("%20", " ").replace("%26", "&");
+            assert!(out.join(&path).exists(), "{path}");
+        }
+    }
+    assert!(local > 4 * 2, "runs and files are linked: {local}");
+    assert!(page.contains("<script>") && page.contains("data-tip=") && page.contains("class=\"legend\""));
+}
+
+#[test]
+fn the_same_runs_give_the_same_bytes_and_an_older_report_leaves_nothing_behind() {
+    let directory = runs();
+    write(directory.path());
+    let first = files(&directory.path().join("out"));
+    fs::write(directory.path().join("out/tables/old.md"), "of another report").unwrap();
+    write(directory.path());
+    assert_eq!(files(&directory.path().join("out")), first);
+}
+
+#[test]
+fn a_directory_that_holds_something_else_is_refused() {
+    let directory = runs();
+    let study = Study::read(&[directory.path().join("runs")]).unwrap();
+    let out = directory.path().join("precious");
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("index.html"), "a page of someone's").unwrap();
+    let error = Report::new(study).write(&out).unwrap_err().to_string();
+    assert!(error.contains("precious is not empty and holds no report"), "{error}");
+    assert_eq!(files_in(&out), 1);
+}
+
+fn files_in(directory: &Path) -> usize {
+    fs::read_dir(directory).unwrap().count()
+}
+
+#[test]
+fn latex_and_csv_are_well_formed() {
+    let directory = runs();
+    write(directory.path());
+    for (name, bytes) in files(&directory.path().join("out")) {
+        let text = || text(&bytes);
+        let ending = Path::new(&name).extension().and_then(|ending| ending.to_str());
+        if ending == Some("tex") {
+            let depth = text().replace("\\{", "").replace("\\}", "").chars().fold(0_i32, |depth, c| match c {
+                '{' => depth + 1,
+                '}' => depth - 1,
+                _ => depth,
+            });
+            assert_eq!(depth, 0, "{name}");
+            assert!(text().contains("\\toprule") && text().contains("\\bottomrule"), "{name}");
+            assert!(
+                text().is_ascii(),
+                "{name} has letters that plain LaTeX does not know: {:?}",
+                text().chars().find(|c| !c.is_ascii())
+            );
+            let columns = text().split("\\begin{tabular}{").nth(1).unwrap().split('}').next().unwrap().len();
+            for row in text().lines().filter(|line| line.ends_with("\\\\") && !line.contains("multicolumn")) {
+                assert_eq!(row.replace("\\&", "").matches('&').count() + 1, columns, "{name}: {row}");
+            }
+        } else if ending == Some("csv") {
+            let fields = |line: &str| line.split('"').step_by(2).collect::<String>().matches(',').count() + 1;
+            let columns = fields(text().lines().next().unwrap());
+            assert!(text().lines().all(|line| fields(line) == columns), "{name}");
+        }
+    }
+}
+
+#[test]
+fn figures_without_data_are_left_out_and_said_to_be() {
+    let directory = tempfile::tempdir().unwrap();
+    Made::paper().write(&directory.path().join("runs/0"));
+    let report = Report::new(Study::read(&[directory.path().join("runs")]).unwrap());
+    let part = &report.parts[0];
+    assert!(!part.figures.iter().any(|figure| figure.id.contains("drift")));
+    assert!(part.notes.iter().any(|note| note.contains("no run wrote diagnostics.jsonl")), "{:?}", part.notes);
+    assert!(part.notes.iter().any(|note| note.starts_with("No table of memory sizes")), "{:?}", part.notes);
+    report.write(&directory.path().join("out")).unwrap();
+    let page = fs::read_to_string(directory.path().join("out/index.html")).unwrap();
+    assert!(page.contains("What is missing") && page.contains("no run wrote diagnostics.jsonl"));
+}

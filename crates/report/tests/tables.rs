@@ -1,0 +1,259 @@
+//! Tables from made-up runs: what stands in a cell, beside it, and where nothing may stand.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use measure::{accuracy, mcnemar_of, wilcoxon};
+use report::{
+    paper::Verdict,
+    report::Report,
+    study::Study,
+    table::{Cell, Table},
+};
+use serde_json::json;
+use support::{Made, table1};
+use tempfile::TempDir;
+
+fn study(made: impl IntoIterator<Item = Made>) -> (TempDir, Study) {
+    let directory = tempfile::tempdir().unwrap();
+    for (i, made) in made.into_iter().enumerate() {
+        made.write(&directory.path().join(format!("{i:03}")));
+    }
+    let study = Study::read(&[directory.path().into()]).unwrap();
+    (directory, study)
+}
+
+fn report(made: impl IntoIterator<Item = Made>) -> (TempDir, Report) {
+    let (directory, study) = study(made);
+    (directory, Report::new(study))
+}
+
+fn table<'a>(report: &'a Report, id: &str) -> &'a Table {
+    let mut tables = report.parts.iter().flat_map(|part| &part.tables);
+    tables.find(|table| table.id == id).unwrap_or_else(|| panic!("there is no {id}"))
+}
+
+fn cell<'a>(table: &'a Table, row: &str, column: &str) -> &'a Cell {
+    let row =
+        table.rows.iter().find(|one| one.label == row).unwrap_or_else(|| panic!("no row {row}: {:?}", rows(table)));
+    let names = table.column_names();
+    let column = names.iter().position(|name| name == column).unwrap_or_else(|| panic!("no {column}: {names:?}"));
+    &row.cells[column]
+}
+
+fn rows(table: &Table) -> Vec<&str> {
+    table.rows.iter().map(|row| row.label.as_str()).collect()
+}
+
+fn seeds(made: fn() -> Made, count: u64) -> impl Iterator<Item = Made> {
+    (0..count).map(move |seed| made().seed(seed))
+}
+
+fn balanced() -> Made {
+    Made::paper().with(json!({ "retrieval": "balanced", "ratio": "5:5" })).quality(0.66)
+}
+
+#[test]
+fn runs_that_differ_in_the_seed_only_are_one_group() {
+    let elsewhere =
+        Made::paper().seed(1).with(json!({ "threads": 8, "data": "/elsewhere", "checkpoint-minutes": 1.0 }));
+    let another = Made::paper().with(json!({ "lr": 0.05 }));
+    let (_directory, study) = study([Made::paper(), elsewhere, Made::paper(), another]);
+    assert_eq!(study.groups.iter().map(|group| group.runs.len()).collect::<Vec<_>>(), [1, 2]);
+    assert!(
+        study.repeated.len() == 1 && study.repeated[0].ends_with("002"),
+        "the same seed again is not counted twice"
+    );
+    assert_eq!(study.protocols().len(), 2, "another learning rate is another protocol");
+}
+
+#[test]
+fn a_cell_is_the_mean_and_sample_deviation_over_seeds_in_percent() {
+    let (_directory, report) = report(seeds(Made::paper, 5));
+    let measured = cell(table(&report, "table1-methods"), "PCR", "CIFAR100, Acc.").measured().unwrap();
+    let values: Vec<f64> =
+        (0..5).map(|seed| (0..20).map(|task| Made::paper().seed(seed).accuracy(19, task)).sum::<f64>() * 5.0).collect();
+    let mean = values.iter().sum::<f64>() / 5.0;
+    let deviation = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 4.0).sqrt();
+    assert!((measured.value.mean - mean).abs() < 1e-9 && (measured.value.deviation.unwrap() - deviation).abs() < 1e-9);
+    assert_eq!((measured.value.n, measured.runs.len()), (5, 5));
+}
+
+#[test]
+fn table_1_has_the_papers_rows_and_numbers_and_shows_what_is_missing() {
+    let made = (0..3).flat_map(|seed| table1().into_iter().map(move |made| made.seed(seed)));
+    let (directory, _) = study(made);
+    Made::paper().with(json!({ "dataset": "core50", "tasks": 10 })).begin(&directory.path().join("begun"));
+    let report = Report::new(Study::read(&[directory.path().into()]).unwrap());
+    let table = table(&report, "table1-methods");
+    assert_eq!(
+        rows(table),
+        [
+            "fine-tune",
+            "ER",
+            "A-GEM",
+            "DER++",
+            "ASER",
+            "ER-ACE",
+            "+ balanced",
+            "CLS-ER",
+            "+ balanced",
+            "PCR",
+            "+ balanced"
+        ]
+    );
+    assert_eq!(table.columns(), 12, "six data sets, though one was run");
+    let paper = |cell: &Cell| match cell {
+        Cell::Missing { paper, .. } => *paper,
+        Cell::Measured(measured) => measured.paper.map(|(paper, _)| paper),
+        Cell::Said { .. } => None,
+    };
+    assert_eq!(paper(cell(table, "DER++", "CIFAR100, Fgt.")), Some(41.08));
+    assert_eq!(paper(cell(table, "fine-tune", "CIFAR100, Acc.")), None);
+    assert!(matches!(cell(table, "PCR", "Core50, Acc."), Cell::Missing { unfinished: 1, paper: Some(65.55) }));
+    assert!(matches!(cell(table, "ER", "Places100, Acc."), Cell::Missing { unfinished: 0, paper: Some(21.54) }));
+    // The last "+ balanced" builds on PCR, and is the best made-up one.
+    let ours = table.rows.last().unwrap().cells[0].measured().unwrap();
+    let base = cell(table, "PCR", "CIFAR100, Acc.").measured().unwrap();
+    assert!((ours.change.unwrap() - (ours.value.mean - base.value.mean)).abs() < 1e-12);
+    assert!(ours.best && !base.best);
+}
+
+#[test]
+fn a_verdict_is_given_only_in_the_papers_setting() {
+    let verdict = |changes: serde_json::Value| {
+        let (_directory, report) = report((0..3).map(|seed| Made::paper().seed(seed).with(changes.clone())));
+        let table = table(&report, "table1-methods");
+        let row = table.rows.iter().find(|row| row.label == "PCR").unwrap();
+        (row.cells[0].measured().unwrap().paper.unwrap().1, table.notes.join(" "))
+    };
+    let (same, notes) = verdict(json!({}));
+    assert!(matches!(same, Verdict::Within | Verdict::Above | Verdict::Below), "{same:?}");
+    assert!(!notes.contains("Different setting"), "{notes}");
+    for (changes, said) in [
+        (json!({ "epochs": 1 }), "epochs 1 (paper 50)"),
+        (json!({ "width": 20 }), "width 20 (paper 64)"),
+        (json!({ "memory": 500 }), "memory 500 (paper 10000)"),
+        (json!({ "classes": 20, "tasks": 4 }), "CIFAR100 20 classes in 4 tasks (paper 100 in 20)"),
+        (json!({ "train-per-class": 300 }), "train-per-class 300 (paper all)"),
+        (json!({ "stream": "blurry", "blur": 0.1 }), "stream blurry (paper as usual)"),
+        (json!({ "lr": 0.05 }), "lr 0.05 (paper 0.1)"),
+        (json!({ "backbone": "tiny" }), "backbone tiny (paper resnet18)"),
+        (json!({ "momentum": 0.9 }), "momentum 0.9 (paper 0.0)"),
+    ] {
+        let (different, notes) = verdict(changes);
+        assert_eq!(different, Verdict::DifferentSetting, "{said}");
+        assert!(notes.contains(said), "{said} in {notes}");
+    }
+}
+
+#[test]
+fn options_that_differ_make_rows_of_their_own() {
+    let set = Made::paper().with(json!({ "denominator": "set" })).quality(0.3);
+    let (_directory, report) = report([Made::paper().with(json!({ "denominator": "multiset" })), set]);
+    let table = table(&report, "table1-methods");
+    let pcr: Vec<&str> = rows(table).into_iter().filter(|label| label.starts_with("PCR")).collect();
+    assert_eq!(pcr, ["PCR (denominator multiset)", "PCR (denominator set)"]);
+    let of = |row: &str| cell(table, row, "CIFAR100, Acc.").measured().unwrap().value;
+    assert!(of(pcr[0]).n == 1 && of(pcr[0]).mean > of(pcr[1]).mean);
+}
+
+#[test]
+fn memory_sizes_and_ratios_have_their_tables() {
+    let sized = |memory: usize| {
+        (0..2).flat_map(move |seed| {
+            [Made::paper(), balanced()].map(|made| made.seed(seed).with(json!({ "memory": memory })))
+        })
+    };
+    let mir = Made::paper().with(json!({ "retrieval": "mir" }));
+    let seven = Made::paper().with(json!({ "retrieval": "balanced", "ratio": "7:3" })).quality(0.9);
+    let (_directory, report) = report(sized(1000).chain(sized(10000)).chain([mir, seven]));
+    let buffers = table(&report, "table2-buffers");
+    assert_eq!(rows(buffers), ["ER-ACE", "+ balanced", "CLS-ER", "+ balanced", "PCR", "+ balanced"]);
+    let small = cell(buffers, "PCR", "CIFAR100, memory 1,000, Fgt.").measured().unwrap();
+    assert_eq!((small.value.n, small.paper.map(|(paper, _)| paper)), (2, Some(24.66)));
+    let ratios = table(&report, "table3-ratios");
+    assert_eq!(ratios.column_names().len(), 12);
+    let shown = |column: &str| cell(ratios, "CIFAR100", column).measured().map(|measured| measured.best);
+    assert_eq!([shown("10:0"), shown("7:3"), shown("5:5"), shown("random")], [false, true, false, false].map(Some));
+    assert!(matches!(cell(ratios, "CIFAR100", "0:10"), Cell::Missing { paper: Some(49.09), .. }));
+    let selections = table(&report, "selections");
+    let mir = cell(selections, "PCR + MIR", "CIFAR100, Acc.").measured().unwrap();
+    assert_eq!(mir.paper.map(|(paper, _)| paper), Some(49.08));
+    let (_directory, report) = self::report([Made::paper()]);
+    assert!(!report.parts.iter().flat_map(|part| &part.tables).any(|table| table.id.contains("ratios")));
+    assert!(
+        report.parts[0].notes.iter().any(|note| note.starts_with("No table of ratios")),
+        "{:?}",
+        report.parts[0].notes
+    );
+}
+
+fn said(cell: &Cell) -> &str {
+    match cell {
+        Cell::Said { text, .. } => text,
+        other => panic!("{other:?} is no text"),
+    }
+}
+
+#[test]
+fn the_tests_are_over_pairs_of_data_and_seed() {
+    let datasets = ["cifar100", "mini-imagenet", "food100"];
+    let made = move || {
+        datasets.into_iter().flat_map(|dataset| {
+            (0..2_u64).flat_map(move |seed| {
+                [Made::paper(), balanced()].map(|made| made.seed(seed).with(json!({ "dataset": dataset })))
+            })
+        })
+    };
+    let unpaired = balanced().seed(9);
+    let (_directory, report) = report(made().chain([unpaired]));
+    let row = "PCR + balanced vs. PCR + random";
+    let of = |made: Made| (0..20).map(|task| made.accuracy(19, task)).sum::<f64>() / 20.0;
+    let gain = |seed: u64| ((of(balanced().seed(seed)) - of(Made::paper().seed(seed))) * 1e10).round() / 1e10;
+    let expected = wilcoxon(&[gain(0), gain(1), gain(0), gain(1), gain(0), gain(1)]);
+    let wilcoxon = table(&report, "wilcoxon");
+    assert_eq!(said(cell(wilcoxon, row, "Acc., n")), "6", "the seed without a partner is left out");
+    assert!(said(cell(wilcoxon, row, "Acc., p")).starts_with(&format!("{:.4}", expected.p)));
+    assert_eq!(said(cell(wilcoxon, row, "Acc., paper's p")), "0.0000");
+
+    let runs = &report.study.groups;
+    let find =
+        |name: &str| runs.iter().find(|group| group.arm.label() == name && group.data.name() == "CIFAR100").unwrap();
+    let correct = |name: &str, seed: u64| find(name).with_seed(seed).unwrap().correct.clone().unwrap();
+    let expected = mcnemar_of(&correct("PCR + balanced", 1), &correct("PCR + random", 1));
+    let mcnemar = table(&report, "mcnemar-cifar100");
+    assert_eq!(rows(mcnemar), [row, "seed 0", "seed 1"]);
+    assert_eq!(said(cell(mcnemar, "seed 1", "only balanced right")), expected.only_first.to_string());
+    assert_eq!(said(cell(mcnemar, "seed 1", "only the other right")), expected.only_second.to_string());
+    let count = |row: &str| said(cell(mcnemar, row, "only balanced right")).parse::<u64>().unwrap();
+    assert_eq!(count(row), count("seed 0") + count("seed 1"), "pooled");
+    assert_eq!(said(cell(mcnemar, row, "paper's p")), "0.0197");
+    assert!(accuracy(&find("PCR + balanced").runs[0].matrix).is_some());
+}
+
+#[test]
+fn what_is_damaged_or_missing_is_named() {
+    let write = |file: &str, text: &str| {
+        let directory = tempfile::tempdir().unwrap();
+        let run = Made::paper().write(&directory.path().join("run"));
+        std::fs::write(run.join(file), text).unwrap();
+        Study::read(&[directory.path().into()]).unwrap_err().to_string()
+    };
+    for (file, text, why) in [
+        ("result.json", "{", "EOF"),
+        ("result.json", r#"{"matrix": [[0.5]]}"#, "missing field `config`"),
+        ("result.json", r#"{"config": {"seed": 0}}"#, "missing field `matrix`"),
+        ("result.json", r#"{"config": {}, "matrix": [[0.5]]}"#, "no seed"),
+        ("result.json", r#"{"config": {"seed": 0}, "matrix": [[1.5]]}"#, "between 0 and 1"),
+        ("result.json", r#"{"config": {"seed": 0}, "matrix": []}"#, "empty"),
+        ("predictions.bin", "\u{1}\u{1}", "2 bytes for 2000 test images"),
+        ("diagnostics.jsonl", "{\"task\":0}\n{\"task\":", "line 2"),
+    ] {
+        let error = write(file, text);
+        assert!(error.contains(file) && error.contains(why), "{file}: {error}");
+    }
+    let nowhere = Study::read(&["nowhere".into()]).unwrap_err().to_string();
+    assert!(nowhere.contains("nowhere cannot be read"), "{nowhere}");
+}
