@@ -109,7 +109,7 @@ impl HeatMaps {
             canvas.cell([left, y, 12.0, height / f64::from(steps) + 0.3], &colour(share), None);
         }
         for (share, y) in [(1.0, top + 4.0), (0.5, top + height / 2.0 + 4.0), (0.0, top + height + 4.0)] {
-            canvas.text(left + 17.0, y, 10.0, Anchor::Start, false, &number(share * self.highest, self.highest));
+            canvas.text(left + 17.0, y, 10.0, Anchor::Start, false, &scale_number(share * self.highest, self.highest));
         }
         let unit_left = (left + 6.0).min(left + SCALE - MARGIN - width(&self.unit, 11.0));
         canvas.text(unit_left, top + height + 22.0, 11.0, Anchor::Start, false, &self.unit);
@@ -119,6 +119,11 @@ impl HeatMaps {
 /// A value with a digit after the point where the scale is short.
 fn number(value: f64, highest: f64) -> String {
     if highest < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
+}
+
+/// A mark of the scale, which is halved once.
+fn scale_number(value: f64, highest: f64) -> String {
+    if highest < 10.0 { format!("{value:.2}") } else { format!("{value:.0}") }
 }
 
 /// The colour of a share between 0 and 1.

@@ -68,6 +68,14 @@ pub struct Point {
     pub tip: String,
 }
 
+impl Point {
+    /// Its value, and both ends of its spread: what an axis must hold.
+    pub fn extent(&self) -> [f64; 2] {
+        let spread = self.spread.unwrap_or(0.0);
+        [self.y - spread, self.y + spread]
+    }
+}
+
 const MARGIN: f64 = 14.0;
 /// More bands than this hide each other: then the spread is told only to those who point at a marker.
 const MOST_BANDS: usize = 6;

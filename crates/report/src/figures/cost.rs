@@ -17,21 +17,21 @@ use crate::{
 /// Accuracy against wall time.
 pub fn time(scene: &Scene) -> Option<Figure> {
     let note = "Seconds of learning and testing, mean over seeds; they compare only if the machine was the same and had nothing else to do.";
-    scatter(scene, "time", ("Accuracy against wall time", note), "seconds", |run| run.seconds)
+    scatter(scene, "time", ("Accuracy against wall time", note), ("seconds", true), |run| run.seconds)
 }
 
 /// Accuracy against the highest resident memory.
 pub fn peak_memory(scene: &Scene) -> Option<Figure> {
     let note = "The highest resident memory of the process, mean over seeds.";
     let of = |run: &Run| run.peak_memory_bytes.map(|bytes| bytes as f64 / 1_048_576.0);
-    scatter(scene, "peak-memory", ("Accuracy against peak memory", note), "peak memory, MiB", of)
+    scatter(scene, "peak-memory", ("Accuracy against peak memory", note), ("peak memory, MiB", false), of)
 }
 
 fn scatter(
     scene: &Scene,
     kind: &str,
     (title, note): (&str, &str),
-    unit: &str,
+    (unit, from_zero): (&str, bool),
     cost: impl Fn(&Run) -> Option<f64>,
 ) -> Option<Figure> {
     let curve = |named: &Named| {
@@ -41,7 +41,7 @@ fn scatter(
     };
     let curves: Vec<Curve> = scene.groups.iter().filter_map(curve).collect();
     let x: Vec<f64> = curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
-    let panel = Panel { title: String::new(), x: Axis::around(unit, x, true), y: accuracies(&curves), curves };
+    let panel = Panel { title: String::new(), x: Axis::around(unit, x, from_zero), y: accuracies(&curves), curves };
     let lines =
         Lines { title: title.into(), subtitle: scene.subtitle.clone(), series: scene.series(), panels: vec![panel] };
     let has_points = lines.panels.iter().any(|panel| !panel.curves.is_empty());
@@ -50,8 +50,7 @@ fn scatter(
 }
 
 fn accuracies(curves: &[Curve]) -> Axis {
-    let ends = |point: &Point| [point.y - point.spread.unwrap_or(0.0), point.y + point.spread.unwrap_or(0.0)];
-    let values = curves.iter().flat_map(|curve| &curve.points).flat_map(ends);
+    let values = curves.iter().flat_map(|curve| &curve.points).flat_map(Point::extent);
     Axis::around("accuracy, %", values.collect::<Vec<_>>(), true)
 }
 

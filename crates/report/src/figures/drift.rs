@@ -3,7 +3,7 @@
 use measure::{Distance, TaskDiagnostics};
 
 use super::{Figure, Named, Scene};
-use crate::drawing::{Axis, Curve, Lines, Panel, Shape};
+use crate::drawing::{Axis, Curve, Lines, Panel, Point, Shape};
 
 /// Proxies as they are, or their directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ fn figure(scene: &Scene, way: Way, (kind, title): (&str, &str), of: Vec<(String,
     let points = panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
     let y = Axis::around(
         &format!("drift of {} proxies", way.name()),
-        points.map(|point| point.y).collect::<Vec<_>>(),
+        points.flat_map(Point::extent).collect::<Vec<_>>(),
         true,
     );
     for panel in &mut panels {
@@ -82,7 +82,8 @@ fn figure(scene: &Scene, way: Way, (kind, title): (&str, &str), of: Vec<(String,
     }
     let title = format!("{title}, {}", way.name());
     let lines = Lines { title, subtitle: scene.subtitle.clone(), series: scene.series(), panels };
-    let note = "Euclidean distance that proxies moved while the task on the horizontal axis was learned. Bands, drawn for up to six series, are one sample standard deviation over seeds.";
+    let note = "Euclidean distance that proxies moved while the task on the horizontal axis was learned. Bands, drawn for up to six \
+                series, are one sample standard deviation over seeds.";
     (!lines.panels.is_empty()).then(|| scene.lines(&format!("{kind}-{}", way.name()), note, &lines))
 }
 

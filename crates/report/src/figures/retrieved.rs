@@ -3,7 +3,7 @@
 use measure::{Distance, TaskDiagnostics};
 
 use super::{Figure, Named, Scene};
-use crate::drawing::{Axis, Curve, HeatMap, HeatMaps, Lines, Panel, Shape};
+use crate::drawing::{Axis, Curve, HeatMap, HeatMaps, Lines, Panel, Point, Shape};
 
 /// The paper's average inner distance of retrieved samples.
 pub fn inner_distance(scene: &Scene) -> Option<Figure> {
@@ -41,7 +41,7 @@ fn distances(
             }
         };
         let curves: Vec<Curve> = scene.groups.iter().map(curve).collect();
-        let values: Vec<f64> = curves.iter().flat_map(|curve| &curve.points).map(|point| point.y).collect();
+        let values: Vec<f64> = curves.iter().flat_map(|curve| &curve.points).flat_map(Point::extent).collect();
         let y = Axis::around("distance", values, false);
         Panel { title: format!("{way} embeddings"), x: Axis::whole("while learning task", 1, tasks), y, curves }
     };
