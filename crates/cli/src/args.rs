@@ -155,6 +155,12 @@ pub struct Settings {
     /// Decides every random draw [default: 0]
     #[arg(long, value_name = "N", help_heading = "Learning")]
     pub seed: Option<u64>,
+    /// Look into the steps and write diagnostics.jsonl: proxy drift, distances and classes of the retrieved, loss changes, gradients
+    #[arg(long, help_heading = "Output")]
+    pub diagnostics: bool,
+    /// Write event files for `TensorBoard` into the run's directory
+    #[arg(long, help_heading = "Output")]
+    pub tensorboard: bool,
     /// Threads; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", help_heading = "Machine")]
     pub threads: Option<usize>,
@@ -190,6 +196,8 @@ impl Settings {
             lr: self.lr,
             width: self.width,
             seed: self.seed,
+            diagnostics: self.diagnostics.then_some(true),
+            tensorboard: self.tensorboard.then_some(true),
             threads: self.threads,
             device: self.device.clone(),
             ..Said::default()

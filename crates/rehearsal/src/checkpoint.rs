@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use crate::{
     clock::Phases,
+    diagnostics::Diagnostics,
     memory::{Memorized, Memory},
     network::{Array, State, StateError},
     sample::{Class, ImageShape, Sample, TaskId},
@@ -48,6 +49,9 @@ pub struct Progress {
     pub peak_memory_bytes: Option<u64>,
     /// How long `steps.jsonl` was.
     pub steps_length: u64,
+    /// What was seen while looking into the steps, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagnostics: Option<Diagnostics>,
 }
 
 /// All that a run is.

@@ -19,6 +19,9 @@ pub struct Phases {
     pub memory: f64,
     /// Testing.
     pub evaluation: f64,
+    /// What diagnostics cost, where they were asked for.
+    #[serde(default)]
+    pub diagnostics: f64,
 }
 
 impl std::ops::AddAssign for Phases {
@@ -29,6 +32,7 @@ impl std::ops::AddAssign for Phases {
         self.training += other.training;
         self.memory += other.memory;
         self.evaluation += other.evaluation;
+        self.diagnostics += other.diagnostics;
     }
 }
 

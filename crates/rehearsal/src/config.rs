@@ -152,6 +152,12 @@ pub struct Config {
     pub offer: Offer,
     /// Minutes between checkpoints inside a task.
     pub checkpoint_minutes: f64,
+    /// Look into the steps and write `diagnostics.jsonl`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub diagnostics: bool,
+    /// Write event files for `TensorBoard`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tensorboard: bool,
 }
 
 /// Why what was said cannot run. One sentence, for people.

@@ -1,5 +1,7 @@
 //! One run: stream × learner → record, with checkpoints on the way.
 
+mod parts;
+
 use std::{
     fmt::Write,
     ops::ControlFlow,
@@ -7,27 +9,25 @@ use std::{
     sync::Arc,
 };
 
-use burn::tensor::Device;
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Position, Progress},
     clock::Clock,
-    config::{Config, DeviceKind, Offer, Refusal, Said},
+    config::{Config, Offer, Refusal, Said},
     datasets::DataError,
-    learner::{Learner, Parts, Settings, Stage, on_threads, training_device},
-    memory::{Memory, PolicyKind},
+    diagnostics::Diagnostics,
+    learner::{Learner, Stage, on_threads},
     methods::MethodKind,
-    network::{Architecture, Network},
     observer::{Observer, StepEvent},
-    probe::Scoring,
     record::{Record, peak_memory},
-    retrieval::RetrievalKind,
     run_directory::{DirectoryError, RunDirectory},
     sample::TaskId,
     stream::{Epoch, Stream, StreamError},
 };
+
+pub use parts::parts;
 
 /// A run, ready to begin or to go on.
 pub struct Experiment {
@@ -150,11 +150,13 @@ impl Experiment {
         let stream = Arc::new(Stream::new(source, &config.plan())?);
         let (parts, settings) = parts(&config, &stream);
         let learner = Learner::new(parts, settings);
-        Ok(Self { config, data_sha256, stream, learner, progress: Progress::default(), directory: None })
+        let diagnostics = config.diagnostics.then(|| Diagnostics::new(learner.network()));
+        let progress = Progress { diagnostics, ..Progress::default() };
+        Ok(Self { config, data_sha256, stream, learner, progress, directory: None })
     }
 
     fn restore(&mut self, saved: Checkpoint) -> Result<(), CheckpointError> {
-        let Progress { position, matrix, .. } = &saved.progress;
+        let Progress { position, matrix, diagnostics, .. } = &saved.progress;
         let classes = self.stream.class_names().len();
         let stores_logits = self.config.method == MethodKind::DerPp;
         let foreign =
@@ -164,7 +166,9 @@ impl Experiment {
                     stored.logits.as_ref().map(|logits| logits.len()) != stores_logits.then_some(classes)
                 })
                 || position.task > self.stream.tasks().len()
-                || matrix.tasks_seen() != position.task;
+                || matrix.tasks_seen() != position.task
+                || diagnostics.is_some() != self.config.diagnostics
+                || diagnostics.as_ref().is_some_and(|seen| !seen.fits(self.learner.network(), position.task));
         if foreign {
             return Err(CheckpointError::Malformed("it is of another run".into()));
         }
@@ -214,6 +218,7 @@ impl Experiment {
                 return Ok(Outcome::Stopped);
             }
             let row = self.test(task)?;
+            self.close_diagnostics(task)?;
             observer.task(task.index(), &row);
             self.progress.position = Position { task: task.index() + 1, ..Position::default() };
             self.save()?;
@@ -258,7 +263,8 @@ impl Experiment {
         let incoming = order.batch(number)?;
         self.progress.phases.data += clock.lap();
         let offered = self.config.offer == Offer::EveryEpoch || epoch == 0;
-        let report = self.learner.step(&incoming, Stage { task, seen: self.stream.seen(task), offered });
+        let stage = Stage { task, seen: self.stream.seen(task), offered };
+        let report = self.learner.watched_step(&incoming, stage, self.progress.diagnostics.as_mut());
         self.progress.phases += report.seconds;
         self.progress.steps += 1;
         self.progress.position.batch = number + 1;
@@ -298,6 +304,16 @@ impl Experiment {
             Ok(samples.iter().zip(predicted).map(|(sample, class)| u8::from(sample.label == class)).collect())
         };
         self.stream.tasks().take(after.index() + 1).map(of_task).collect()
+    }
+
+    /// Where they were asked for, writes the diagnostics of all tasks so far.
+    fn close_diagnostics(&mut self, task: TaskId) -> Result<(), ExperimentError> {
+        let Some(diagnostics) = &mut self.progress.diagnostics else { return Ok(()) };
+        diagnostics.task_learned(task, self.stream.seen(task), self.learner.network());
+        match &self.directory {
+            Some(directory) => Ok(directory.write_diagnostics(&diagnostics.lines())?),
+            None => Ok(()),
+        }
     }
 
     fn count_seconds(&mut self, task: TaskId, seconds: f64) {
@@ -343,39 +359,4 @@ impl Experiment {
         write!(text, "version = \"{version}\"\ndata-sha256 = \"{}\"\n", self.data_sha256).expect("a string takes all");
         text
     }
-}
-
-/// What a learner is made of and how it learns, as the settings say. A part can be replaced by one of your own before
-/// [`Learner::new`].
-pub fn parts(config: &Config, stream: &Stream) -> (Parts, Settings) {
-    let device = match config.device {
-        DeviceKind::Cpu => Device::flex(),
-    };
-    let classes = stream.class_names().len();
-    let architecture = Architecture {
-        backbone: config.backbone,
-        width: config.width,
-        head: config.method.head(&config.method_options),
-        classes,
-        input: stream.shape(),
-        kernels: config.kernels,
-        threads: config.threads,
-    };
-    let settings = Settings {
-        views: config.views,
-        seed: config.seed,
-        scoring: Scoring { lr: config.lr, norm: config.score_norm.into(), shape: stream.shape() },
-    };
-    let network = Network::new(&architecture, config.seed, &training_device(&device));
-    // A method without memory has neither: nothing is drawn from a memory without slots, and nothing stays there.
-    let retrieval = config.retrieval.unwrap_or(RetrievalKind::Random);
-    let policy = config.memory_policy.unwrap_or(PolicyKind::Reservoir);
-    let parts = Parts {
-        method: config.method.build(&config.method_options, &network),
-        retrieval: retrieval.build(&config.retrieval_options()),
-        policy: policy.build(config.gss, config.shapley, classes),
-        memory: Memory::new(config.memory),
-        network,
-    };
-    (parts, settings)
 }

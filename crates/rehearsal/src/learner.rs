@@ -9,6 +9,7 @@ use crate::{
     appraiser::NetworkAppraiser,
     chance::{Chance, Decides},
     clock::{Clock, Phases},
+    diagnostics::{Diagnostics, Retrieved},
     memory::{Memorized, Memory, Policy},
     methods::{Descent, Draw, Method, StepBatch},
     network::{Network, State, StateError},
@@ -83,6 +84,16 @@ impl Learner {
 
     /// Learns from one batch of new samples.
     pub fn step(&mut self, incoming: &[Sample], stage: Stage) -> StepReport {
+        self.watched_step(incoming, stage, None)
+    }
+
+    /// As [`Learner::step`], while someone looks. What is learned does not depend on that.
+    pub fn watched_step(
+        &mut self,
+        incoming: &[Sample],
+        stage: Stage,
+        mut watch: Option<&mut Diagnostics>,
+    ) -> StepReport {
         let Settings { views, seed, scoring } = self.settings;
         let (Scoring { lr, shape, .. }, Stage { task, seen, offered }) = (scoring, stage);
         let Parts { network, method, retrieval, policy, memory } = &mut self.parts;
@@ -101,10 +112,19 @@ impl Learner {
         let drawn: Vec<Vec<Slot>> = (0..draws).map(|_| retrieval.retrieve(memory, &mut probe, &mut chance)).collect();
         seconds.virtual_step = probe.virtual_step;
         seconds.scoring = clock.lap() - probe.virtual_step;
+        let loss_changes = std::mem::take(&mut probe.loss_changes);
         // The looked-ahead network is as large as the network itself: it goes before training begins.
         drop(probe);
 
         let retrieved = drawn.iter().map(Vec::len).sum();
+        let first: Vec<Sample> = drawn.first().map_or_else(Vec::new, |slots| memory.at(slots));
+        if let Some(watch) = &mut watch {
+            let conflicting = retrieval.conflicting(memory);
+            let chosen = Retrieved { samples: &first, conflicting, loss_changes: &loss_changes };
+            watch.retrieved(chosen, incoming, &mut NetworkAppraiser { network, seen, shape }, step);
+        }
+        seconds.diagnostics = clock.lap();
+
         let mut before = 0;
         let replay = |slots: Vec<Slot>| {
             let occasion = occasion(Decides::ReplayAugmentation, before);
@@ -116,12 +136,18 @@ impl Learner {
         let batch = StepBatch { incoming: new, draws, task, seen };
         seconds.data += clock.lap();
 
-        let loss = method.descent(network, &batch).map(|Descent { loss, gradients }| {
+        let descent = method.descent(network, &batch);
+        seconds.training = clock.lap();
+        if let (Some(watch), Some(features)) = (watch, method.replayed_features()) {
+            watch.trained(features, &first, network);
+        }
+        seconds.diagnostics += clock.lap();
+        let loss = descent.map(|Descent { loss, gradients }| {
             *network = network.clone().descend(&gradients, lr);
             loss
         });
         method.after_step(network, step + 1, &mut Chance::new(seed, Decides::Averaging, &[step]));
-        seconds.training = clock.lap();
+        seconds.training += clock.lap();
 
         let logits = method.logits_to_store();
         if offered {
@@ -236,7 +262,7 @@ mod tests {
     }
 
     fn pcr() -> Learner {
-        let method = Pcr { denominator: Denominator::Multiset };
+        let method = Pcr::new(Denominator::Multiset);
         learner(Box::new(method), HeadKind::Proxies { temperature: 0.09 })
     }
 

@@ -41,6 +41,7 @@ pub mod choice;
 pub mod clock;
 pub mod config;
 pub mod datasets;
+pub mod diagnostics;
 pub mod experiment;
 pub mod gradients;
 pub mod learner;

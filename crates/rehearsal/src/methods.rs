@@ -109,6 +109,12 @@ pub trait Method: Send {
         None
     }
 
+    /// The features `[n, d]` of the first draw's anchors in the step's training pass, for diagnostics; asked at most once after each
+    /// [`Method::descent`]. None where the method does not keep them.
+    fn replayed_features(&mut self) -> Option<Tensor<2>> {
+        None
+    }
+
     /// All that it remembers from step to step, by name.
     fn state(&self) -> State {
         State::default()
@@ -227,7 +233,7 @@ impl MethodKind {
             Self::DerPp => Box::new(DerPp::new(options.der_pp)),
             Self::ErAce => Box::new(ErAce { task_free: options.er_ace.task_free }),
             Self::ClsEr => Box::new(ClsEr::new(options.cls_er, network)),
-            Self::Pcr => Box::new(Pcr { denominator: options.denominator }),
+            Self::Pcr => Box::new(Pcr::new(options.denominator)),
         }
     }
 

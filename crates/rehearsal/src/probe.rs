@@ -87,12 +87,14 @@ pub struct StepProbe<'a> {
     looked_ahead: Option<LookAhead>,
     /// Seconds spent on the virtual step.
     pub(crate) virtual_step: f64,
+    /// Every change of loss it has told so far.
+    pub(crate) loss_changes: Vec<f32>,
 }
 
 impl<'a> StepProbe<'a> {
     /// Answers for `memory`, before a step of `network`.
     pub fn new(network: &'a Network, memory: &'a Memory, incoming: Incoming<'a>, scoring: Scoring) -> Self {
-        Self { network, memory, incoming, scoring, looked_ahead: None, virtual_step: 0.0 }
+        Self { network, memory, incoming, scoring, looked_ahead: None, virtual_step: 0.0, loss_changes: Vec::new() }
     }
 
     fn look_ahead(&mut self) -> &LookAhead {
@@ -121,7 +123,9 @@ impl Probe for StepProbe<'_> {
         let device = self.network.device().without_autodiff();
         let images = to_tensor(samples.iter().map(|sample| &*sample.image), self.scoring.shape, &device);
         let norm = self.scoring.norm;
-        self.look_ahead().loss_change(&images, &labels, norm)
+        let changes = self.look_ahead().loss_change(&images, &labels, norm);
+        self.loss_changes.extend_from_slice(&changes);
+        changes
     }
 
     fn features(&mut self, slots: &[Slot]) -> Vec<Vec<f32>> {

@@ -27,6 +27,13 @@ use crate::{
 pub trait Retrieval: Send {
     /// The slots to replay, in training order; none from an empty memory. A slot may appear twice.
     fn retrieve(&mut self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Slot>;
+
+    /// How many of the slots it retrieves from this memory, the first ones, are there because the coming update would raise their loss; the
+    /// rest, because it would lower theirs. None where it does not choose by that.
+    fn conflicting(&self, memory: &Memory) -> Option<usize> {
+        let _ = memory;
+        None
+    }
 }
 
 /// The retrievals a user can choose.

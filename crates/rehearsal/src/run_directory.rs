@@ -1,4 +1,5 @@
-//! The directory of a run: `config.toml`, `steps.jsonl`, `checkpoint/`, and, once it is finished, `predictions.bin` and `result.json`.
+//! The directory of a run: `config.toml`, `steps.jsonl`, `checkpoint/`, and, once it is finished, `predictions.bin` and `result.json`; where
+//! they were asked for, `diagnostics.jsonl` and `tensorboard/`.
 //!
 //! Files appear whole or not at all: written beside their place, synced, renamed. `steps.jsonl` grows; a checkpoint remembers its length,
 //! and a resumed run cuts off what came after.
@@ -17,6 +18,7 @@ const STEPS: &str = "steps.jsonl";
 const CHECKPOINT: &str = "checkpoint/latest.safetensors";
 const PREDICTIONS: &str = "predictions.bin";
 const RESULT: &str = "result.json";
+const DIAGNOSTICS: &str = "diagnostics.jsonl";
 
 /// A run's own directory.
 #[derive(Debug)]
@@ -71,14 +73,29 @@ impl RunDirectory {
     /// # Errors
     /// It holds a run already, or cannot be written.
     pub fn create(path: &Path, config: &str) -> Result<Self, DirectoryError> {
-        if [CONFIG, STEPS, CHECKPOINT, PREDICTIONS, RESULT].iter().any(|file| path.join(file).exists()) {
+        // A run that was killed before it had settings leaves an empty log: that is no run.
+        let taken = || {
+            let log = fs::metadata(path.join(STEPS)).is_ok_and(|log| log.len() > 0);
+            log || [CONFIG, CHECKPOINT, PREDICTIONS, RESULT].iter().any(|file| path.join(file).exists())
+        };
+        if taken() {
             return Err(DirectoryError::Taken(path.into()));
         }
         let checkpoints = path.join("checkpoint");
         fs::create_dir_all(&checkpoints).map_err(|error| DirectoryError::Unwritable { path: path.into(), error })?;
-        let steps = open_steps(path, 0)?;
+        let log = lock_steps(path)?;
+        // Another process may have been here between the first look and the lock.
+        if taken() {
+            return Err(DirectoryError::Taken(path.into()));
+        }
+        let steps = cut_steps(path, log, 0)?;
         write_whole(&path.join(CONFIG), config.as_bytes())?;
         Ok(Self { path: path.into(), steps })
+    }
+
+    /// Whether another process is writing there.
+    pub fn is_busy(path: &Path) -> bool {
+        path.join(STEPS).exists() && matches!(lock_steps(path), Err(DirectoryError::Busy(_)))
     }
 
     /// The directory of a run to go on with, whose `steps.jsonl` counts up to `steps_length` bytes.
@@ -86,7 +103,7 @@ impl RunDirectory {
     /// # Errors
     /// It cannot be written.
     pub fn reopen(path: &Path, steps_length: u64) -> Result<Self, DirectoryError> {
-        Ok(Self { path: path.into(), steps: open_steps(path, steps_length)? })
+        Ok(Self { path: path.into(), steps: cut_steps(path, lock_steps(path)?, steps_length)? })
     }
 
     /// The text of `config.toml` in a directory.
@@ -164,6 +181,14 @@ impl RunDirectory {
         write_whole(&self.path.join(CHECKPOINT), bytes)
     }
 
+    /// Replaces `diagnostics.jsonl`.
+    ///
+    /// # Errors
+    /// It cannot be written; the last one is still there.
+    pub fn write_diagnostics(&self, lines: &str) -> Result<(), DirectoryError> {
+        write_whole(&self.path.join(DIAGNOSTICS), lines.as_bytes())
+    }
+
     /// Writes what only a finished run has: first the predictions, then the result.
     ///
     /// # Errors
@@ -175,14 +200,21 @@ impl RunDirectory {
     }
 }
 
-/// `steps.jsonl`, locked against other processes, cut to `length` bytes and positioned behind them.
-fn open_steps(directory: &Path, length: u64) -> Result<io::BufWriter<File>, DirectoryError> {
+/// `steps.jsonl`, locked against other processes.
+fn lock_steps(directory: &Path) -> Result<File, DirectoryError> {
     let path = directory.join(STEPS);
-    let unwritable = |error| DirectoryError::Unwritable { path: path.clone(), error };
-    let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(unwritable)?;
+    let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let file = opened.map_err(|error| DirectoryError::Unwritable { path, error })?;
     if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         return Err(DirectoryError::Busy(directory.into()));
     }
+    Ok(file)
+}
+
+/// `steps.jsonl` cut to `length` bytes and positioned behind them.
+fn cut_steps(directory: &Path, mut file: File, length: u64) -> Result<io::BufWriter<File>, DirectoryError> {
+    let path = directory.join(STEPS);
+    let unwritable = |error| DirectoryError::Unwritable { path: path.clone(), error };
     let found = file.metadata().map_err(unwritable)?.len();
     if found < length {
         return Err(DirectoryError::Short { path, expected: length, found });

@@ -58,7 +58,7 @@ struct Workload {
 
 impl Workload {
     fn new(width: usize, size: usize, threads: usize) -> Self {
-        let method = Pcr { denominator: Denominator::Multiset };
+        let method = Pcr::new(Denominator::Multiset);
         let input = ImageShape { height: size, width: size, channels: 3 };
         let architecture = Architecture {
             backbone: BackboneKind::ResNet18,

@@ -72,6 +72,8 @@ pub struct Said {
     pub score_norm: Option<String>,
     pub offer: Option<String>,
     pub checkpoint_minutes: Option<f64>,
+    pub diagnostics: Option<bool>,
+    pub tensorboard: Option<bool>,
     /// Written into a run's own `config.toml`: which version made it.
     pub version: Option<String>,
     /// Written into a run's own `config.toml`: the data it was made with. Other data are refused.
@@ -120,7 +122,7 @@ impl Said {
             retrieved, candidates, lr, width, seed, threads, device, backbone, kernels, memory_policy, temperature, denominator, reduction,
             der_alpha, der_beta, task_free, head, consistency, stable_frequency, stable_alpha, plastic_frequency, plastic_alpha,
             gss_groups, gss_group_size, shapley_score, shapley_neighbours, shapley_per_class, match_warm_up,
-            views, score_norm, offer, checkpoint_minutes, version, data_sha256,
+            views, score_norm, offer, checkpoint_minutes, diagnostics, tensorboard, version, data_sha256,
         }
     }
 
@@ -175,6 +177,8 @@ impl Said {
             score_norm: choose(self.score_norm.as_deref(), ScoreNorm::Batch)?,
             offer: choose(self.offer.as_deref(), Offer::EveryEpoch)?,
             checkpoint_minutes: self.checkpoint_minutes.unwrap_or(10.0),
+            diagnostics: self.diagnostics.unwrap_or(false),
+            tensorboard: self.tensorboard.unwrap_or(false),
         };
         config.check()?;
         Ok(config)

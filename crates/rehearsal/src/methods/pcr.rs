@@ -9,10 +9,18 @@ use crate::{
 };
 
 /// See the module. The scores come from a head of proxies, which knows the temperature.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Pcr {
-    /// Over which proxies the denominator runs.
-    pub denominator: Denominator,
+    denominator: Denominator,
+    /// Of the step's replayed anchors, until someone asks for them.
+    replayed: Option<Tensor<2>>,
+}
+
+impl Pcr {
+    /// With the denominator over these proxies.
+    pub fn new(denominator: Denominator) -> Self {
+        Self { denominator, replayed: None }
+    }
 }
 
 impl Method for Pcr {
@@ -21,8 +29,14 @@ impl Method for Pcr {
     fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>> {
         let incoming = network.train_logits(batch.incoming.images.clone());
         let retrieved = batch.retrieved()?;
-        let scores = Tensor::cat(vec![incoming, network.train_logits(retrieved.images.clone())], 0);
+        let replayed = network.train_features(retrieved.images.clone());
+        self.replayed = Some(replayed.clone().detach());
+        let scores = Tensor::cat(vec![incoming, network.head().logits(replayed)], 0);
         let labels = [&batch.incoming.labels[..], &retrieved.labels].concat();
         Some(proxy_contrastive(scores, &labels, self.denominator).mean())
+    }
+
+    fn replayed_features(&mut self) -> Option<Tensor<2>> {
+        self.replayed.take()
     }
 }

@@ -21,6 +21,10 @@ impl Retrieval for LossChange {
         let (for_high, for_low) = (draw(self.high), draw(self.low));
         self.pick(&for_high, &for_low, probe)
     }
+
+    fn conflicting(&self, memory: &Memory) -> Option<usize> {
+        Some(self.high.min(self.candidates).min(memory.len()))
+    }
 }
 
 impl LossChange {

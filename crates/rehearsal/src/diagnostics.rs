@@ -1,0 +1,266 @@
+//! Looking into a run while it learns: what is retrieved, where it lies in the embedding space, and how the proxies move.
+//!
+//! Nothing here changes what is learned. All series come from what a step computes anyway, but for the alignment of gradients, which takes
+//! passes of its own and is therefore measured in every 50th step only.
+
+use burn::tensor::Tensor;
+use measure::{ClassDrift, Distance, Histogram, TaskDiagnostics, distance_to_proxies, inner_distance, proxy_drift};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    appraiser::{Appraiser, NetworkAppraiser},
+    network::Network,
+    sample::{Sample, TaskId},
+};
+
+/// Gradients are compared in every so manyth step.
+const ALIGNMENT_EVERY: u64 = 50;
+/// Changes of loss are counted between −this and this; what is beyond is counted beside.
+const LOSS_CHANGE: f64 = 4.0;
+/// Bins of each histogram.
+const BINS: usize = 40;
+
+/// What was seen so far. It is part of a checkpoint, so that a resumed run goes on counting.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Diagnostics {
+    /// The tasks that have been learned.
+    finished: Vec<TaskDiagnostics>,
+    /// `[K, d]`: where the proxies were when the task began; nothing where the head has none.
+    proxies: Vec<f32>,
+    inner: Sum,
+    to_proxies: Sum,
+    alignment_high: Option<Histogram>,
+    alignment_low: Option<Histogram>,
+    loss_change: Option<Histogram>,
+    class_mix: Vec<u64>,
+}
+
+/// Of distances.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Sum {
+    raw: f64,
+    normalised: f64,
+    count: u64,
+}
+
+/// What a step has chosen to replay, before it trains.
+#[derive(Clone, Copy)]
+pub struct Retrieved<'a> {
+    /// The first draw.
+    pub samples: &'a [Sample],
+    /// The first so many of them were chosen because their loss would rise, the others because it would fall; none where it was for no such
+    /// reason.
+    pub conflicting: Option<usize>,
+    /// Every change of loss that was computed on the way.
+    pub loss_changes: &'a [f32],
+}
+
+impl Diagnostics {
+    /// Of a run that begins with `network`.
+    pub fn new(network: &Network) -> Self {
+        let proxies = proxies(network).map_or_else(Vec::new, |(proxies, _)| proxies);
+        Self { proxies, ..Self::default() }
+    }
+
+    /// The tasks that have been learned, as lines of `diagnostics.jsonl`.
+    pub fn lines(&self) -> String {
+        let line = |task| serde_json::to_string(task).expect("diagnostics are plain data") + "\n";
+        self.finished.iter().map(line).collect()
+    }
+
+    /// Counts what was retrieved, `steps` having been taken before.
+    pub(crate) fn retrieved(
+        &mut self,
+        retrieved: Retrieved,
+        incoming: &[Sample],
+        network: &mut NetworkAppraiser,
+        steps: u64,
+    ) {
+        self.class_mix.resize(self.class_mix.len().max(network.seen), 0);
+        retrieved.samples.iter().for_each(|sample| self.class_mix[sample.label.index()] += 1);
+        for change in retrieved.loss_changes {
+            let histogram = || Histogram::new(-LOSS_CHANGE, LOSS_CHANGE, BINS);
+            self.loss_change.get_or_insert_with(histogram).add(f64::from(*change));
+        }
+        if let Some(conflicting) = retrieved.conflicting.filter(|_| (steps + 1).is_multiple_of(ALIGNMENT_EVERY)) {
+            let (high, low) = retrieved.samples.split_at(conflicting.min(retrieved.samples.len()));
+            self.compare_gradients(high, low, incoming, network);
+        }
+    }
+
+    /// Counts the cosines between the gradient of the batch and that of each sample.
+    fn compare_gradients(
+        &mut self,
+        high: &[Sample],
+        low: &[Sample],
+        incoming: &[Sample],
+        network: &mut NetworkAppraiser,
+    ) {
+        let batch = network.gradient(incoming).flat();
+        for (samples, histogram) in [(high, &mut self.alignment_high), (low, &mut self.alignment_low)] {
+            for sample in samples {
+                let cosine = network.gradient(std::slice::from_ref(sample)).flat().cosine(&batch);
+                histogram.get_or_insert_with(|| Histogram::new(-1.0, 1.0, BINS)).add(f64::from(cosine));
+            }
+        }
+    }
+
+    /// Measures where the replayed samples lie. `features` `[n, d]` begin with one row for each of them: their raw views, where the method
+    /// trains on those. `network` has not moved since.
+    pub(crate) fn trained(&mut self, features: Tensor<2>, samples: &[Sample], network: &Network) {
+        let size = features.dims()[1];
+        let rows = features.into_data().try_to_vec::<f32>().expect("features are f32");
+        let rows = &rows[..samples.len() * size];
+        self.inner.add(inner_distance(rows, size));
+        if let Some((proxies, _)) = proxies(network) {
+            let labels: Vec<usize> = samples.iter().map(|sample| sample.label.index()).collect();
+            self.to_proxies.add(distance_to_proxies(rows, &labels, &proxies, size));
+        }
+    }
+
+    /// Closes the books of a task that has been learned, after which `seen` classes have appeared.
+    pub(crate) fn task_learned(&mut self, task: TaskId, seen: usize, network: &Network) {
+        let moved = proxies(network).map_or_else(Vec::new, |(after, size)| {
+            let drift = proxy_drift(&self.proxies, &after, size);
+            self.proxies = after;
+            drift
+        });
+        let drift = moved.into_iter().take(seen).enumerate();
+        let finished = TaskDiagnostics {
+            task: task.index(),
+            proxy_drift: drift.map(|(class, distance)| ClassDrift { class, distance }).collect(),
+            inner_distance: self.inner.mean(),
+            distance_to_proxies: self.to_proxies.mean(),
+            alignment_high: self.alignment_high.take(),
+            alignment_low: self.alignment_low.take(),
+            loss_change: self.loss_change.take(),
+            class_mix: std::mem::take(&mut self.class_mix),
+        };
+        (self.inner, self.to_proxies) = (Sum::default(), Sum::default());
+        self.finished.push(finished);
+    }
+
+    /// Whether it can be that of a run with this network, so many of whose tasks have been learned.
+    pub(crate) fn fits(&self, network: &Network, tasks: usize) -> bool {
+        let histograms = [&self.alignment_high, &self.alignment_low, &self.loss_change];
+        self.finished.len() == tasks
+            && self.proxies.len() == proxies(network).map_or(0, |(proxies, _)| proxies.len())
+            && histograms.into_iter().flatten().all(|histogram| histogram.counts.len() == BINS)
+    }
+}
+
+impl Sum {
+    fn add(&mut self, distance: Option<Distance>) {
+        if let Some(Distance { raw, normalised }) = distance {
+            self.raw += raw;
+            self.normalised += normalised;
+            self.count += 1;
+        }
+    }
+
+    fn mean(&self) -> Option<Distance> {
+        let count = self.count as f64;
+        (self.count > 0).then(|| Distance { raw: self.raw / count, normalised: self.normalised / count })
+    }
+}
+
+/// The proxies `[K, d]` on the host, and d; nothing where the head has none.
+fn proxies(network: &Network) -> Option<(Vec<f32>, usize)> {
+    let proxies = network.head().proxies()?;
+    let size = proxies.dims()[1];
+    Some((proxies.into_data().try_to_vec().expect("proxies are f32"), size))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use burn::tensor::{Device, TensorData};
+
+    use super::*;
+    use crate::{
+        learner::training_device,
+        network::{Architecture, Array, BackboneKind, HeadKind, Kernels},
+        sample::{Class, ImageShape},
+    };
+
+    const SHAPE: ImageShape = ImageShape { height: 1, width: 2, channels: 1 };
+
+    /// Two pixels are the features; two classes with proxies along the axes.
+    fn network() -> Network {
+        let (backbone, head) = (BackboneKind::Pixels, HeadKind::Proxies { temperature: 0.5 });
+        let (kernels, input) = (Kernels::Composed, SHAPE);
+        let architecture = Architecture { backbone, width: 0, head, classes: 2, input, kernels, threads: 1 };
+        with_proxies(Network::new(&architecture, 0, &training_device(&Device::flex())), &[1.0, 0.0, 0.0, 1.0])
+    }
+
+    fn with_proxies(mut network: Network, values: &[f32]) -> Network {
+        let mut state = network.state();
+        state.0.insert("head.proxies".into(), Array { shape: vec![2, 2], values: values.to_vec() });
+        network.load(&state).unwrap();
+        network
+    }
+
+    fn sample(pixels: [u8; 2], label: u16) -> Sample {
+        Sample { image: Arc::from(pixels), label: Class(label), task: TaskId(0) }
+    }
+
+    #[test]
+    fn v11_distances_of_the_replayed_are_means_over_steps() {
+        let (network, samples) = (network(), [0, 1, 0].map(|label| sample([0, 0], label)));
+        let step = |diagnostics: &mut Diagnostics, rows: &[f32]| {
+            let features = Tensor::from_data(TensorData::new(rows.to_vec(), [rows.len() / 2, 2]), &Device::flex());
+            diagnostics.trained(features, &samples, &network);
+        };
+        let mut diagnostics = Diagnostics::new(&network);
+        // The fourth row is the augmented view of the first sample: it does not count.
+        step(&mut diagnostics, &[3.0, 4.0, 0.0, 2.0, 1.0, 0.0, 9.0, 9.0]);
+        let first = (diagnostics.inner.mean().unwrap(), diagnostics.to_proxies.mean().unwrap());
+        assert!((first.0.raw - 3.437_918_40).abs() < 1e-8 && (first.0.normalised - 0.980_365_43).abs() < 1e-8);
+        step(&mut diagnostics, &[0.0; 6]);
+        diagnostics.task_learned(TaskId(0), 2, &network);
+        let task = &diagnostics.finished[0];
+        let half = |distance: Distance, other: f64| (distance.raw + other) / 2.0;
+        assert!((task.inner_distance.unwrap().raw - half(first.0, 0.0)).abs() < 1e-12);
+        assert!((task.distance_to_proxies.unwrap().raw - half(first.1, 1.0)).abs() < 1e-12);
+        diagnostics.task_learned(TaskId(1), 2, &network);
+        assert_eq!(diagnostics.finished[1].inner_distance, None, "every task has books of its own");
+    }
+
+    #[test]
+    fn proxies_drift_from_task_to_task() {
+        let before = network();
+        let mut diagnostics = Diagnostics::new(&before);
+        let after = with_proxies(before.clone(), &[4.0, 4.0, 0.0, 3.0]);
+        diagnostics.task_learned(TaskId(0), 1, &after);
+        diagnostics.task_learned(TaskId(1), 2, &with_proxies(before, &[4.0, 4.0, 0.0, 5.0]));
+        let raw = |task: usize| -> Vec<f64> {
+            diagnostics.finished[task].proxy_drift.iter().map(|drift| drift.distance.raw).collect()
+        };
+        assert_eq!(raw(0), [5.0], "of classes that have appeared");
+        assert_eq!(raw(1), [0.0, 2.0]);
+        assert_eq!(diagnostics.lines().lines().count(), 2);
+    }
+
+    #[test]
+    fn gradients_of_the_chosen_are_compared_with_the_batch_in_every_fiftieth_step() {
+        let network = network();
+        let (new, other) = (sample([200, 30], 0), sample([200, 30], 1));
+        let mut diagnostics = Diagnostics::new(&network);
+        let mut look = |conflicting, steps| {
+            let samples = [other.clone(), new.clone(), new.clone()];
+            let retrieved = Retrieved { samples: &samples, conflicting, loss_changes: &[-0.1, 7.0] };
+            let appraiser = &mut NetworkAppraiser { network: &network, seen: 2, shape: SHAPE };
+            diagnostics.retrieved(retrieved, &[new.clone()], appraiser, steps);
+        };
+        look(Some(1), 48);
+        look(None, 49);
+        look(Some(1), 49);
+        assert_eq!(diagnostics.class_mix, [6, 3]);
+        let changes = diagnostics.loss_change.unwrap();
+        assert_eq!((changes.total(), changes.above, changes.counts[BINS / 2 - 1]), (6, 3, 3));
+        let (high, low) = (diagnostics.alignment_high.unwrap(), diagnostics.alignment_low.unwrap());
+        assert_eq!((low.total(), low.counts[BINS - 1]), (2, 2), "the batch's own image points where the batch does");
+        assert_eq!((high.total(), high.counts[0]), (1, 1), "with the other label, it points the other way");
+    }
+}

@@ -1,0 +1,114 @@
+//! Looking into a run: what is written, that it changes nothing, and that a resumed run writes the same.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{ops::ControlFlow, path::Path};
+
+use measure::TaskDiagnostics;
+use rehearsal::{
+    config::Said,
+    experiment::{Experiment, Outcome},
+    observer::{Observer, StepEvent},
+    record::Record,
+};
+
+/// Two tasks of two classes, 60 steps each.
+fn said(more: &str) -> Said {
+    let base = "classes = 4\ntasks = 2\ntrain-per-class = 100\ntest-per-class = 20\nepochs = 3\nbackbone = 'tiny'\nwidth = 4\n\
+                memory = 40\ncandidates = 12\nthreads = 1";
+    Said::parse(base).unwrap().overridden_by(&Said::parse(more).unwrap())
+}
+
+fn finish(experiment: Experiment) -> Record {
+    match experiment.run(&mut ()).unwrap() {
+        Outcome::Finished(record) => *record,
+        Outcome::Stopped => panic!("stopped"),
+    }
+}
+
+fn read(directory: &Path) -> Vec<TaskDiagnostics> {
+    let text = std::fs::read_to_string(directory.join("diagnostics.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Per task, how many samples the steps replayed.
+fn replayed(directory: &Path) -> Vec<u64> {
+    let mut counts = vec![0; 2];
+    for line in std::fs::read_to_string(directory.join("steps.jsonl")).unwrap().lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        if let Some(retrieved) = line["retrieved"].as_u64() {
+            counts[line["task"].as_u64().unwrap() as usize] += retrieved;
+        }
+    }
+    counts
+}
+
+struct StopAfter(u64);
+
+impl Observer for StopAfter {
+    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
+        if event.step == self.0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+    fn task(&mut self, _: usize, _: &[f64]) {}
+}
+
+#[test]
+fn what_was_retrieved_is_counted_and_nothing_else_changes() {
+    let parent = tempfile::tempdir().unwrap();
+    let [plain, watched] = ["plain", "watched"].map(|name| parent.path().join(name));
+    let without = finish(Experiment::new(&said(""), Some(&plain)).unwrap());
+    let with = finish(Experiment::new(&said("diagnostics = true"), Some(&watched)).unwrap());
+    assert_eq!(with.matrix, without.matrix);
+    let steps = |directory: &Path| std::fs::read_to_string(directory.join("steps.jsonl")).unwrap();
+    let losses = |text: String| text.lines().filter(|line| line.contains("loss")).map(String::from).collect::<Vec<_>>();
+    assert_eq!(losses(steps(&watched)), losses(steps(&plain)), "looking changes no bit of what is learned");
+    assert!(!plain.join("diagnostics.jsonl").exists());
+
+    let (tasks, replayed) = (read(&watched), replayed(&watched));
+    assert_eq!(tasks.len(), 2);
+    for (index, task) in tasks.iter().enumerate() {
+        let seen = 2 * (index + 1);
+        assert_eq!((task.task, task.proxy_drift.len(), task.class_mix.len()), (index, seen, seen));
+        assert!(task.proxy_drift.iter().all(|drift| drift.distance.raw > 0.0));
+        assert_eq!(task.class_mix.iter().sum::<u64>(), replayed[index]);
+        let inner = task.inner_distance.unwrap().normalised;
+        assert!(inner > 0.0 && inner < 2.0, "points of a sphere of radius 1: {inner}");
+        assert!(task.distance_to_proxies.unwrap().normalised < 2.0);
+        let [high, low] = [&task.alignment_high, &task.alignment_low].map(|side| side.as_ref().unwrap().total());
+        assert_eq!((high, low), (5, 5), "one sampled step of 60, half and half");
+        // All steps but the very first score two draws of 12, the second step has a memory of 10.
+        let scored = if index == 0 { 2 * 10 + 58 * 24 } else { 60 * 24 };
+        assert_eq!(task.loss_change.as_ref().unwrap().total(), scored);
+    }
+}
+
+#[test]
+fn a_method_without_proxies_or_scores_leaves_them_out() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("run");
+    finish(
+        Experiment::new(&said("method = 'er'\nretrieval = 'random'\ndiagnostics = true\nepochs = 1"), Some(&path))
+            .unwrap(),
+    );
+    let task = &read(&path)[1];
+    assert!(task.proxy_drift.is_empty() && task.distance_to_proxies.is_none());
+    assert!(task.alignment_high.is_none() && task.loss_change.is_none());
+    assert_eq!(task.class_mix.iter().sum::<u64>(), 200);
+}
+
+#[test]
+fn a_resumed_run_writes_the_same() {
+    let parent = tempfile::tempdir().unwrap();
+    let said = said("diagnostics = true");
+    let [whole, parted] = ["whole", "parted"].map(|name| parent.path().join(name));
+    finish(Experiment::new(&said, Some(&whole)).unwrap());
+    let mut experiment = Experiment::new(&said, Some(&parted)).unwrap();
+    // Before and after a sampled step, at a task's end, in the second task.
+    for stop in [17, 49, 50, 60, 61, 111] {
+        assert!(matches!(experiment.run(&mut StopAfter(stop)).unwrap(), Outcome::Stopped));
+        experiment = Experiment::resume(&parted, |_| {}).unwrap();
+    }
+    finish(experiment);
+    let text = |directory: &Path| std::fs::read_to_string(directory.join("diagnostics.jsonl")).unwrap();
+    assert_eq!(text(&parted), text(&whole), "bit for bit");
+}
