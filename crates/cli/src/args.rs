@@ -1,6 +1,7 @@
 //! The command line.
 
 pub mod data;
+pub mod grid;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,8 @@ pub enum Command {
     List(List),
     /// Fetch, check and look at data sets
     Data(data::Data),
+    /// Run a grid of experiments, in parallel and resumable
+    Grid(grid::Grid),
     /// Make the paper's tables and figures from runs
     Report(Report),
     /// Set two runs, or two sets of runs, side by side

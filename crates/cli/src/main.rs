@@ -18,6 +18,7 @@ fn main() -> ExitCode {
         Command::List(list) => commands::list::list(&list),
         Command::Data(data) => commands::data::data(&data),
         Command::Bench(bench) => commands::bench::bench(&bench),
+        Command::Grid(grid) => commands::grid::grid(&grid),
         Command::Report(report) => commands::report::report(&report),
         Command::Compare(compare) => commands::compare::compare(&compare),
     };

@@ -2,6 +2,7 @@
 
 mod bar;
 mod comparison;
+mod overview;
 mod progress;
 mod summary;
 
@@ -9,11 +10,12 @@ use std::io::{self, Write};
 
 pub use bar::Bar;
 pub use comparison::{comparison, comparison_json};
-pub use progress::Progress;
+pub use overview::Overview;
+pub use progress::{Progress, clock};
 pub use summary::summary;
 
 /// A fraction as a percentage with one decimal, `-` where there is none.
-fn percent(fraction: Option<f64>) -> String {
+pub fn percent(fraction: Option<f64>) -> String {
     fraction.map_or_else(|| "-".to_owned(), |fraction| format!("{:.1}", 100.0 * fraction))
 }
 

@@ -23,6 +23,8 @@ fn every_experiment_is_a_grid_of_its_size() {
         .collect();
     sizes.sort();
     let expected = [
+        ("diagnostics", 4 * 2 * 5),
+        ("diagnostics-cpu", 4 * 3),
         ("retrievals", 7 * 2 * 5),
         ("retrievals-cpu", 7 * 3),
         ("smoke", (3 * 2 - 1) * 2),

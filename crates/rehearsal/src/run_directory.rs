@@ -224,8 +224,11 @@ fn cut_steps(directory: &Path, mut file: File, length: u64) -> Result<io::BufWri
     Ok(io::BufWriter::new(file))
 }
 
-/// Writes a file beside its place, syncs it, and renames it.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DirectoryError> {
+/// Writes a file beside its place, syncs it, and renames it: it is there whole or not at all.
+///
+/// # Errors
+/// It cannot be written; what was there before still is.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DirectoryError> {
     let beside = path.with_added_extension("partial");
     let write = || {
         let mut file = File::create(&beside)?;

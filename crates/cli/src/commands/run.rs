@@ -32,7 +32,8 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     };
     let directory = experiment.directory().map(Path::to_owned).unwrap_or_default();
     let progress = if args.quiet { Progress::silent() } else { Progress::of(&experiment) };
-    match experiment.run(&mut Interrupt::catch(progress)?)? {
+    let stopping = || talk("\nstopping after this step; press Ctrl-C again to stop at once");
+    match experiment.run(&mut Interrupt::catch(progress, stopping)?)? {
         Outcome::Finished(record) => show(args, &record, &directory),
         Outcome::Stopped => {
             talk(&format!("stopped at a checkpoint; go on with: rehearsal run --resume {}", directory.display()));

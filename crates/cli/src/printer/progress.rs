@@ -2,11 +2,15 @@
 
 use std::{
     io::IsTerminal,
+    ops::ControlFlow,
     time::{Duration, Instant},
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use rehearsal::{experiment::Experiment, observer::StepEvent};
+use rehearsal::{
+    experiment::Experiment,
+    observer::{Observer, StepEvent},
+};
 
 use super::{percent, talk};
 
@@ -72,8 +76,18 @@ impl Progress {
         Self { display, tasks, epochs, batch, total, before, start: Instant::now(), loss: None }
     }
 
-    /// After a step.
-    pub fn step(&mut self, event: &StepEvent) {
+    /// Samples per second in this sitting, and the time left.
+    fn pace(&self, step: u64) -> (f64, Duration) {
+        let per_step = self.start.elapsed().as_secs_f64() / (step - self.before).max(1) as f64;
+        (
+            self.batch as f64 / per_step,
+            Duration::try_from_secs_f64(per_step * self.total.saturating_sub(step) as f64).unwrap_or(Duration::MAX),
+        )
+    }
+}
+
+impl Observer for Progress {
+    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
         if let Some(loss) = event.loss {
             self.loss = Some(self.loss.map_or(loss, |mean| 0.9 * mean + 0.1 * loss));
         }
@@ -95,10 +109,10 @@ impl Progress {
                 }
             }
         }
+        ControlFlow::Continue(())
     }
 
-    /// After a task.
-    pub fn task(&mut self, task: usize, row: &[f64]) {
+    fn task(&mut self, task: usize, row: &[f64]) {
         let mean = row.iter().sum::<f64>() / row.len() as f64;
         let line =
             format!("after task {}/{}: accuracy {} % over the tasks so far", task + 1, self.tasks, percent(Some(mean)));
@@ -113,15 +127,6 @@ impl Progress {
             Display::Lines { .. } => talk(&line),
         }
     }
-
-    /// Samples per second in this sitting, and the time left.
-    fn pace(&self, step: u64) -> (f64, Duration) {
-        let per_step = self.start.elapsed().as_secs_f64() / (step - self.before).max(1) as f64;
-        (
-            self.batch as f64 / per_step,
-            Duration::try_from_secs_f64(per_step * self.total.saturating_sub(step) as f64).unwrap_or(Duration::MAX),
-        )
-    }
 }
 
 fn bar(total: u64, before: u64) -> ProgressBar {
@@ -131,7 +136,7 @@ fn bar(total: u64, before: u64) -> ProgressBar {
 }
 
 /// 75 s as 1:15, an hour and a bit as 1:02:03.
-fn clock(duration: Duration) -> String {
+pub fn clock(duration: Duration) -> String {
     let seconds = duration.as_secs_f64().round() as u64;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }

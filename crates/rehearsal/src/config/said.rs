@@ -92,6 +92,14 @@ impl Said {
         })
     }
 
+    /// What settings say that are already read.
+    ///
+    /// # Errors
+    /// A key is not known, or a value is of another kind.
+    pub fn from_settings(settings: toml::Table) -> Result<Self, Refusal> {
+        settings.try_into().map_err(|error: toml::de::Error| Refusal(error.message().trim().to_owned()))
+    }
+
     /// What both say; where they differ, `other`. What the file says only because of a value that `other` replaces goes with it: the ratio
     /// with the retrieval, what is usual for a method with the method, the fingerprint with the data set.
     pub fn overridden_by(&self, other: &Self) -> Self {

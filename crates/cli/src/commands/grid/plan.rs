@@ -1,0 +1,129 @@
+//! What a grid's file stands for: its runs, their settings, and where they are.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, anyhow};
+use grid::Planned;
+use rehearsal::{
+    config::{Config, Said},
+    datasets::Request,
+};
+
+use super::state::State;
+use crate::{
+    args::grid::Place,
+    printer::{Bar, talk},
+};
+
+/// A grid, read and checked.
+pub struct Plan {
+    /// Where its runs are.
+    pub out: PathBuf,
+    /// In the order of the manifest.
+    pub jobs: Vec<Job>,
+}
+
+/// One of its runs.
+pub struct Job {
+    /// Its place, name and settings.
+    pub planned: Planned,
+    /// What its settings say.
+    pub said: Said,
+    /// The same, completed.
+    pub config: Config,
+    /// Its own directory.
+    pub directory: PathBuf,
+    /// What it says on standard error: nothing, unless it fails.
+    pub log: PathBuf,
+}
+
+impl Plan {
+    /// Reads a grid file, or the manifest of a grid that was begun, and checks the settings of every run.
+    ///
+    /// # Errors
+    /// It cannot be read, or one of its runs makes no sense.
+    pub fn read(file: &Path, place: &Place) -> Result<Self> {
+        let text = fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
+        let named = |why: String| anyhow!("{}: {why}", file.display());
+        let is_manifest = file.extension().is_some_and(|ending| ending == "jsonl");
+        let planned = if is_manifest {
+            grid::read_manifest(&text).map_err(named)?
+        } else {
+            grid::Grid::parse(&text).and_then(|grid| grid.runs()).map_err(|error| named(error.to_string()))?
+        };
+        let usual = || match (is_manifest, file.parent(), file.file_stem()) {
+            (true, Some(directory), _) => directory.to_owned(),
+            (_, _, Some(name)) => Path::new("runs").join(name),
+            _ => PathBuf::from("runs"),
+        };
+        let out = place.out.clone().unwrap_or_else(usual);
+        let data = place.data.as_deref().map(std::path::absolute).transpose()?;
+        let jobs = planned.into_iter().map(|planned| Job::new(planned, &out, data.as_deref()));
+        let jobs = jobs.collect::<Result<_>>().with_context(|| file.display().to_string())?;
+        Ok(Self { out, jobs })
+    }
+
+    /// The runs as the manifest lists them.
+    pub fn planned(&self) -> Vec<Planned> {
+        self.jobs.iter().map(|job| job.planned.clone()).collect()
+    }
+
+    /// The list of runs, each runnable alone.
+    pub fn manifest(&self) -> PathBuf {
+        self.out.join("manifest.jsonl")
+    }
+
+    /// Where runs say why they fail.
+    pub fn logs(&self) -> PathBuf {
+        self.out.join("logs")
+    }
+
+    /// How far each run is.
+    ///
+    /// # Errors
+    /// A directory holds a run with other settings.
+    pub fn states(&self) -> Result<Vec<State>> {
+        self.jobs.iter().map(State::of).collect()
+    }
+
+    /// Opens each data set that these runs need, once; image files are decoded and packed on the way.
+    ///
+    /// # Errors
+    /// One cannot be read.
+    pub fn check_data(&self, runs: &[usize]) -> Result<()> {
+        let mut seen = BTreeSet::new();
+        for job in runs.iter().map(|&index| &self.jobs[index]) {
+            let config = &job.config;
+            if seen.insert((config.dataset.to_string(), config.data.clone(), config.size, config.skip_bad)) {
+                let source = config.dataset.open(&Request { progress: &Bar::default(), ..config.request() })?;
+                if !source.skipped().is_empty() {
+                    talk(&format!(
+                        "{}: {} files are no images and are left out",
+                        config.dataset,
+                        source.skipped().len()
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Job {
+    fn new(mut planned: Planned, out: &Path, data: Option<&Path>) -> Result<Self> {
+        if let (Some(data), false) = (data, planned.settings.contains_key("data")) {
+            let data = data.to_str().ok_or_else(|| anyhow!("{} is not UTF-8", data.display()))?;
+            planned.settings.insert("data".into(), data.into());
+        }
+        let said = Said::from_settings(planned.settings.clone());
+        let said = said.with_context(|| planned.name.clone())?;
+        let config = said.resolve().with_context(|| planned.name.clone())?;
+        let directory = out.join(&planned.name);
+        let log = out.join("logs").join(&planned.name).with_added_extension("log");
+        Ok(Self { planned, said, config, directory, log })
+    }
+}

@@ -1,0 +1,165 @@
+//! The worker processes of a grid.
+//!
+//! A worker holds the other end of a pipe as its standard input. Closing the pipe asks it to stop at a checkpoint; the pipe of a grid that was
+//! killed closes by itself, so no worker outlives its grid by more than a step.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, OpenOptions},
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{self, Receiver, Sender},
+    },
+    time::Duration,
+};
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::{plan::Job, state::last_line};
+
+/// How long to wait for news before looking at something else.
+const WAIT: Duration = Duration::from_millis(100);
+
+/// The processes that are running.
+pub struct Pool {
+    program: PathBuf,
+    manifest: PathBuf,
+    threads: usize,
+    workers: BTreeMap<usize, Worker>,
+    news: Receiver<Event>,
+    tell: Sender<Event>,
+}
+
+struct Worker {
+    child: Arc<Mutex<Child>>,
+    /// Closed to ask it to stop.
+    input: Option<ChildStdin>,
+}
+
+/// What a worker tells: a line of JSON.
+pub struct Told {
+    /// The task, from 0.
+    pub task: usize,
+    /// Steps taken.
+    pub step: u64,
+    /// Steps of the whole run.
+    pub total: u64,
+}
+
+/// News of the run at `index`.
+pub enum Event {
+    /// It has got further.
+    Progress { index: usize, told: Told },
+    /// Its process has ended.
+    Ended { index: usize, ending: Ending },
+}
+
+/// How a process ended.
+pub enum Ending {
+    /// With a result.
+    Done,
+    /// At a checkpoint.
+    Stopped,
+    /// With an error.
+    Failed(String),
+}
+
+impl Told {
+    /// As a line.
+    pub fn line(&self) -> String {
+        json!({ "task": self.task, "step": self.step, "total": self.total }).to_string()
+    }
+
+    fn read(line: &str) -> Option<Self> {
+        let line: Value = serde_json::from_str(line).ok()?;
+        let number = |name: &str| line.get(name)?.as_u64();
+        Some(Self { task: number("task")? as usize, step: number("step")?, total: number("total")? })
+    }
+}
+
+impl Pool {
+    /// A pool for the runs of a manifest, each on so many threads.
+    pub fn new(manifest: PathBuf, threads: usize) -> Result<Self> {
+        let program = std::env::current_exe().context("this program cannot find itself")?;
+        let (tell, news) = mpsc::channel();
+        Ok(Self { program, manifest, threads, workers: BTreeMap::new(), news, tell })
+    }
+
+    /// How many processes are running.
+    pub fn running(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// Starts, or goes on with, a run.
+    pub fn start(&mut self, index: usize, job: &Job) -> Result<()> {
+        let log = File::create(&job.log).with_context(|| format!("{} cannot be written", job.log.display()))?;
+        let mut command = Command::new(&self.program);
+        command.args(["grid", "run-one", "--worker", "--index", &index.to_string()]);
+        command.args(["--threads", &self.threads.to_string()]).arg(&self.manifest);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        let mut child = command.spawn().context("a process cannot be started")?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let child = Arc::new(Mutex::new(child));
+        self.workers.insert(index, Worker { child: Arc::clone(&child), input });
+        let (tell, log) = (self.tell.clone(), job.log.clone());
+        std::thread::spawn(move || {
+            for line in output.into_iter().flat_map(|output| BufReader::new(output).lines()).map_while(Result::ok) {
+                if let Some(told) = Told::read(&line) {
+                    let _ = tell.send(Event::Progress { index, told });
+                }
+            }
+            // Its output has ended, so it has, or is about to.
+            let status = child.lock().unwrap_or_else(PoisonError::into_inner).wait();
+            let ending = status.map_or_else(|error| Ending::Failed(error.to_string()), |status| ending(status, &log));
+            let _ = tell.send(Event::Ended { index, ending });
+        });
+        Ok(())
+    }
+
+    /// The next news; none for a while.
+    pub fn next_event(&mut self) -> Option<Event> {
+        let event = self.news.recv_timeout(WAIT).ok()?;
+        if let Event::Ended { index, .. } = &event {
+            self.workers.remove(index);
+        }
+        Some(event)
+    }
+
+    /// Asks all to stop at a checkpoint.
+    pub fn ask_to_stop(&mut self) {
+        self.workers.values_mut().for_each(|worker| drop(worker.input.take()));
+    }
+
+    /// Ends all at once.
+    pub fn kill(&mut self) {
+        for worker in self.workers.values() {
+            let _ = worker.child.lock().unwrap_or_else(PoisonError::into_inner).kill();
+        }
+    }
+}
+
+/// What an exit means. A process that something else killed cannot say so itself: it is noted in its log.
+fn ending(status: ExitStatus, log: &Path) -> Ending {
+    match status.code() {
+        Some(0) => {
+            // Warnings, if there were any, stay.
+            if fs::metadata(log).is_ok_and(|log| log.len() == 0) {
+                let _ = fs::remove_file(log);
+            }
+            Ending::Done
+        }
+        Some(130) => Ending::Stopped,
+        Some(code) => Ending::Failed(last_line(log).unwrap_or_else(|| format!("exit code {code}"))),
+        None => {
+            let why = format!("the process was killed ({status})");
+            if let Ok(mut log) = OpenOptions::new().append(true).open(log) {
+                let _ = writeln!(log, "{why}");
+            }
+            Ending::Failed(why)
+        }
+    }
+}

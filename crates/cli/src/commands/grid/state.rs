@@ -1,0 +1,113 @@
+//! How far a run of a grid is, from what lies in its directory.
+
+use std::{fs, io::BufRead, path::Path};
+
+use anyhow::{Result, anyhow};
+use rehearsal::{
+    config::{Config, Said},
+    run_directory::RunDirectory,
+};
+use serde_json::Value;
+
+use super::plan::Job;
+
+/// How far a run is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It has a result.
+    Done,
+    /// A process is writing it.
+    Running,
+    /// It said why it could not go on.
+    Failed(String),
+    /// It was stopped after about so many steps.
+    Stopped(u64),
+    /// It was not begun.
+    Left,
+}
+
+impl State {
+    /// Of a run.
+    ///
+    /// # Errors
+    /// Its directory holds another run.
+    pub fn of(job: &Job) -> Result<Self> {
+        let begun = job.directory.join("config.toml").exists();
+        if begun {
+            check_same(job)?;
+        }
+        if begun && RunDirectory::read_result(&job.directory)?.is_some() {
+            return Ok(Self::Done);
+        }
+        if RunDirectory::is_busy(&job.directory) {
+            return Ok(Self::Running);
+        }
+        Ok(match (last_line(&job.log), begun) {
+            (Some(why), _) => Self::Failed(why),
+            (None, true) => Self::Stopped(steps(job)),
+            (None, false) => Self::Left,
+        })
+    }
+
+    /// In a word.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Running => "running",
+            Self::Failed(_) => "failed",
+            Self::Stopped(_) => "stopped",
+            Self::Left => "left",
+        }
+    }
+
+    /// What else there is to say.
+    pub fn more(&self) -> String {
+        match self {
+            Self::Failed(why) => format!(" ({why})"),
+            Self::Stopped(steps) => format!(" (after {steps} steps)"),
+            Self::Done | Self::Running | Self::Left => String::new(),
+        }
+    }
+}
+
+/// The last line that a run said before it failed.
+pub fn last_line(log: &Path) -> Option<String> {
+    let text = fs::read(log).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+    Some(line.strip_prefix("error: ").unwrap_or(line).to_owned())
+}
+
+/// The steps in its log: the checkpoint may be some steps behind.
+fn steps(job: &Job) -> u64 {
+    let Ok(file) = fs::File::open(job.directory.join("steps.jsonl")) else { return 0 };
+    let lines = std::io::BufReader::new(file).lines().map_while(Result::ok);
+    lines.filter(|line| line.contains("\"step\":")).count() as u64
+}
+
+/// Refuses a directory that holds a run with other settings, so that nothing is lost and nothing taken for what it is not.
+fn check_same(job: &Job) -> Result<()> {
+    let held = Said::parse(&RunDirectory::read_config(&job.directory)?).and_then(|said| said.resolve());
+    let place = job.directory.display();
+    let held = held.map_err(|error| anyhow!("{place} holds a run that this program cannot read: {error}"))?;
+    match difference(&held, &job.config) {
+        None => Ok(()),
+        Some((name, there, here)) => Err(anyhow!(
+            "{place} holds a run with other settings: {name} is {there} there and {here} here; choose another `--out`"
+        )),
+    }
+}
+
+/// A setting that makes two runs differ, and its values.
+fn difference(held: &Config, wanted: &Config) -> Option<(String, Value, Value)> {
+    let settings = |config: &Config| {
+        // What does not change results.
+        let config = Config { data: None, threads: 1, checkpoint_minutes: 0.0, tensorboard: false, ..config.clone() };
+        serde_json::to_value(&config).expect("settings are plain data")
+    };
+    let (held, wanted) = (settings(held), settings(wanted));
+    let names = held.as_object().into_iter().chain(wanted.as_object()).flat_map(serde_json::Map::keys);
+    let differs = names.into_iter().find(|name| held.get(name.as_str()) != wanted.get(name.as_str()))?;
+    let value = |of: &Value| of.get(differs).cloned().unwrap_or(Value::Null);
+    Some((differs.clone(), value(&held), value(&wanted)))
+}

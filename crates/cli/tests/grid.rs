@@ -1,0 +1,264 @@
+//! `rehearsal grid` through the real binary: stopped, killed and continued in every way.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    time::Duration,
+};
+
+use rehearsal::{
+    chance::{Chance, Decides},
+    checkpoint::Checkpoint,
+    memory::Memory,
+    network::State,
+    sample::ImageShape,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Four runs of 24 steps each, with a checkpoint after every step.
+const GRID: &str = "[fixed]\nclasses = 4\ntasks = 2\ntrain-per-class = 30\ntest-per-class = 10\nepochs = 2\nbackbone = 'tiny'\nwidth = 4\n\
+                    memory = 25\ncandidates = 12\ncheckpoint-minutes = 0.0\ndiagnostics = true\n\
+                    [axes]\nseed = [0, 1]\nretrieval = ['random', 'balanced']\n";
+const GREY: ImageShape = ImageShape { height: 28, width: 28, channels: 1 };
+
+fn rehearsal(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rehearsal"));
+    command.current_dir(directory).args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn output(directory: &Path, arguments: &[&str]) -> Output {
+    rehearsal(directory, arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn directory_with(grid: &str) -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("small.toml"), grid).unwrap();
+    directory
+}
+
+/// All that must be the same, bit for bit, of a finished run.
+#[derive(Debug, PartialEq)]
+struct Trace {
+    result: Value,
+    predictions: Vec<u8>,
+    steps: Vec<String>,
+    diagnostics: String,
+    network: State,
+    memory: Memory,
+}
+
+fn trace(run: &Path) -> Trace {
+    let read = |name: &str| fs::read_to_string(run.join(name)).unwrap();
+    let mut result: Value = serde_json::from_str(&read("result.json")).unwrap();
+    for key in ["seconds", "samples_per_second", "peak_memory_bytes"] {
+        assert!(result.as_object_mut().unwrap().remove(key).is_some(), "{key}");
+    }
+    let without_seconds = |line: &str| line.split(",\"seconds\"").next().unwrap_or("").to_owned();
+    let checkpoint = fs::read(run.join("checkpoint/latest.safetensors")).unwrap();
+    let Checkpoint { network, memory, .. } = Checkpoint::from_bytes(&checkpoint, GREY).unwrap();
+    Trace {
+        result,
+        predictions: fs::read(run.join("predictions.bin")).unwrap(),
+        steps: read("steps.jsonl").lines().map(without_seconds).collect(),
+        diagnostics: read("diagnostics.jsonl"),
+        network,
+        memory,
+    }
+}
+
+fn traces(grid: &Path) -> BTreeMap<String, Trace> {
+    let names = ["random-seed0", "random-seed1", "balanced-seed0", "balanced-seed1"];
+    names.map(|name| (name.to_owned(), trace(&grid.join(name)))).into()
+}
+
+fn states(directory: &Path) -> Vec<String> {
+    let status = output(directory, &["grid", "status", "small.toml", "--json"]);
+    assert!(status.status.success(), "{}", text(&status.stderr));
+    let state = |line: &str| serde_json::from_str::<Value>(line).unwrap()["state"].as_str().unwrap().to_owned();
+    text(&status.stdout).lines().map(state).collect()
+}
+
+#[test]
+fn a_grid_runs_everything_once() {
+    let directory = directory_with(GRID);
+    assert_eq!(states(directory.path()), ["left"; 4]);
+    let dry = output(directory.path(), &["grid", "small.toml", "--dry-run"]);
+    assert!(dry.status.success() && text(&dry.stdout).contains("0 would run random-seed0\n"), "{}", text(&dry.stdout));
+    assert!(text(&dry.stderr).contains("4 left in runs/small") && text(&dry.stderr).contains("about 0:0"));
+    assert!(!directory.path().join("runs").exists(), "a dry run writes nothing");
+
+    let one = output(directory.path(), &["grid", "small.toml", "--only", "retrieval=random,seed=1"]);
+    assert!(one.status.success(), "{}", text(&one.stderr));
+    assert_eq!(states(directory.path()), ["left", "left", "done", "left"]);
+    let manifest = directory.path().join("runs/small/manifest.jsonl");
+    assert_eq!(fs::read_to_string(&manifest).unwrap().lines().count(), 4, "of the whole grid");
+
+    let alone = output(directory.path(), &["grid", "run-one", "runs/small/manifest.jsonl", "--index", "1"]);
+    assert!(text(&alone.stdout).contains("accuracy "), "{}", text(&alone.stderr));
+    let result = directory.path().join("runs/small/random-seed1/result.json");
+    let written = fs::metadata(&result).unwrap().modified().unwrap();
+    let all = output(directory.path(), &["grid", "small.toml", "--jobs", "2"]);
+    let talk = text(&all.stderr);
+    assert!(all.status.success() && talk.contains("4 runs: 2 done, 2 left in runs/small"), "{talk}");
+    assert!(talk.contains("[4/4] ") && talk.contains("make a report: rehearsal report runs/small"), "{talk}");
+    assert!(talk.chars().all(|c| c == '\n' || !c.is_control()), "no control characters in a pipe");
+    assert_eq!(fs::metadata(&result).unwrap().modified().unwrap(), written, "what is finished is not touched");
+    let again = output(directory.path(), &["grid", "small.toml"]);
+    assert!(again.status.success() && text(&again.stderr).contains("nothing is left to do"));
+    assert_eq!(states(directory.path()), ["done"; 4]);
+}
+
+#[test]
+fn mistakes_are_told_before_anything_runs() {
+    let refused = |grid: &str, more: &[&str], why: &str| {
+        let directory = directory_with(grid);
+        let output = output(directory.path(), &[&["grid", "small.toml"], more].concat());
+        let errors = text(&output.stderr).trim_end().to_owned();
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(why), "{errors}");
+        assert!(!directory.path().join("runs").exists(), "{why}: something was written");
+    };
+    refused("[axes]\nseed = 1", &[], "small.toml: axis `seed` must be a list");
+    refused("[axes]\nlerning-rate = [1]", &[], "small.toml: run: unknown field `lerning-rate`");
+    refused("[axes]\nmethod = ['er', 'prc']", &[], "small.toml: prc: there is no method `prc`: did you mean `pcr`?");
+    refused("[axes]\nseed = [0]\ndataset = ['cifar10']", &["--data", "nowhere"], "nowhere");
+    refused(GRID, &["--only", "seed=7"], "no run of the grid has seed=7: seed is 0, 1");
+    refused(GRID, &["--only", "seed"], "should be a setting and a value");
+    refused(GRID, &["--jobs", "0"], "0 is not in 1..=1024");
+
+    let directory = directory_with(GRID);
+    assert!(output(directory.path(), &["grid", "run-one", "small.toml", "--index", "0"]).status.success());
+    fs::write(directory.path().join("small.toml"), GRID.replace("epochs = 2", "epochs = 3")).unwrap();
+    let other = output(directory.path(), &["grid", "small.toml"]);
+    assert_eq!(other.status.code(), Some(2));
+    let why = "runs/small/random-seed0 holds a run with other settings: epochs is 2 there and 3 here";
+    assert!(text(&other.stderr).contains(why), "{}", text(&other.stderr));
+    let beyond = output(directory.path(), &["grid", "run-one", "small.toml", "--index", "4", "--out", "elsewhere"]);
+    assert!(text(&beyond.stderr).contains("there is no run 4: the grid has 4, from 0 to 3"));
+}
+
+#[test]
+fn a_run_that_fails_is_listed_with_its_log_and_the_others_go_on_if_told() {
+    let grid = "[fixed]\nclasses = 4\ntasks = 2\ntrain-per-class = 30\ntest-per-class = 10\nbackbone = 'pixels'\nmethod = 'er'\n\
+                [axes]\nlr = [1e38, 0.01]\n";
+    let directory = directory_with(grid);
+    let stopped = output(directory.path(), &["grid", "small.toml", "--jobs", "1"]);
+    assert_eq!(stopped.status.code(), Some(1));
+    assert_eq!(states(directory.path()), ["failed", "left"]);
+    let on = output(directory.path(), &["grid", "small.toml", "--jobs", "1", "--continue-on-error"]);
+    let talk = text(&on.stderr);
+    assert_eq!(on.status.code(), Some(1), "{talk}");
+    assert_eq!(states(directory.path()), ["failed", "done"]);
+    let last = talk.trim_end().lines().last().unwrap();
+    assert!(last.starts_with("failed: ") && last.contains("the loss is"), "{talk}");
+    let log = last.rsplit_once("(all of it: ").unwrap().1.trim_end_matches(')');
+    assert!(fs::read_to_string(directory.path().join(log)).unwrap().contains("try a smaller `--lr`"), "{talk}");
+}
+
+/// Lines of all logs of steps: how far a grid is.
+fn steps(grid: &Path) -> usize {
+    let logs = fs::read_dir(grid).into_iter().flatten().flatten().map(|run| run.path().join("steps.jsonl"));
+    logs.filter_map(|log| fs::read_to_string(log).ok()).map(|text| text.lines().count()).sum()
+}
+
+/// Waits until the grid has got `further`, or has ended.
+fn wait_for(grid: &mut Child, place: &Path, further: usize) {
+    let goal = steps(place) + further;
+    while steps(place) < goal && grid.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[cfg(unix)]
+fn signal(name: &str, process: &str) {
+    let _ = Command::new("kill").args([name, "--", process]).stderr(Stdio::null()).status().unwrap();
+}
+
+#[cfg(unix)]
+fn start(directory: &Path) -> Child {
+    use std::os::unix::process::CommandExt;
+    let mut command = rehearsal(directory, &["grid", "small.toml", "--jobs", "2"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn().unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn killed_ten_times_at_random_moments_it_comes_to_the_same_bits() {
+    let undisturbed = directory_with(GRID);
+    assert!(output(undisturbed.path(), &["grid", "small.toml", "--jobs", "2"]).status.success());
+    let expected = traces(&undisturbed.path().join("runs/small"));
+
+    let seed = std::process::id().into();
+    println!("killed at moments drawn from {seed}");
+    let mut chance = Chance::new(seed, Decides::Retrieval, &[]);
+    let directory = directory_with(GRID);
+    let place: PathBuf = directory.path().join("runs/small");
+    let mut hit = 0;
+    for round in 0..10 {
+        let mut grid = start(directory.path());
+        // 96 steps and 8 tests in all: not one round in ten can do it alone.
+        wait_for(&mut grid, &place, chance.below(12) as usize);
+        std::thread::sleep(Duration::from_micros(chance.below(20_000)));
+        hit += usize::from(grid.try_wait().unwrap().is_none());
+        // The grid and its workers, or the grid alone: then its workers must stop by themselves.
+        let target = if round % 3 == 2 { grid.id().to_string() } else { format!("-{}", grid.id()) };
+        signal("-KILL", &target);
+        grid.wait().unwrap();
+    }
+    assert!(hit >= 5, "only {hit} of 10 kills met a running grid");
+    let last = output(directory.path(), &["grid", "small.toml", "--jobs", "2"]);
+    assert!(last.status.success(), "{}", text(&last.stderr));
+    assert_eq!(traces(&place), expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn asked_to_stop_it_stops_at_checkpoints_and_the_same_command_goes_on() {
+    let directory = directory_with(&GRID.replace("checkpoint-minutes = 0.0", "checkpoint-minutes = 10.0"));
+    let place = directory.path().join("runs/small");
+    let mut command = rehearsal(directory.path(), &["grid", "small.toml", "--jobs", "2"]);
+    let mut grid = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(&mut grid, &place, 1);
+    signal("-INT", &grid.id().to_string());
+    let ended = grid.wait_with_output().unwrap();
+    let talk = text(&ended.stderr);
+    if ended.status.success() {
+        panic!("too fast to be stopped: {talk}");
+    }
+    assert_eq!(ended.status.code(), Some(130), "{talk}");
+    assert!(talk.contains("stopping at checkpoints") && talk.contains("go on with the same command"), "{talk}");
+    assert!(states(directory.path()).contains(&"stopped".to_owned()), "{talk}");
+    let on = output(directory.path(), &["grid", "small.toml"]);
+    assert!(on.status.success(), "{}", text(&on.stderr));
+
+    let undisturbed = directory_with(GRID);
+    assert!(output(undisturbed.path(), &["grid", "small.toml"]).status.success());
+    let expected = traces(&undisturbed.path().join("runs/small"));
+    let mut found = traces(&place);
+    for trace in found.values_mut() {
+        trace.result["config"]["checkpoint-minutes"] = 0.0.into();
+    }
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn every_experiment_of_the_paper_makes_sense() {
+    let experiments = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let files = fs::read_dir(&experiments).unwrap().map(|entry| entry.unwrap().path());
+    for file in files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")) {
+        let directory = tempfile::tempdir().unwrap();
+        let status = output(directory.path(), &["grid", "status", file.to_str().unwrap()]);
+        assert!(status.status.success(), "{}", text(&status.stderr));
+        assert!(text(&status.stdout).contains(" left in runs/"), "{}", text(&status.stdout));
+    }
+}
