@@ -1,5 +1,6 @@
 //! One run: stream × learner → record, with checkpoints on the way.
 
+mod board;
 mod parts;
 
 use std::{
@@ -27,6 +28,7 @@ use crate::{
     stream::{Epoch, Stream, StreamError},
 };
 
+use board::Board;
 pub use parts::parts;
 
 /// A run, ready to begin or to go on.
@@ -37,6 +39,7 @@ pub struct Experiment {
     learner: Learner,
     progress: Progress,
     directory: Option<RunDirectory>,
+    board: Option<Board>,
 }
 
 /// Why a run cannot begin or go on.
@@ -115,6 +118,7 @@ impl Experiment {
         let mut experiment = Self::open(said)?;
         if let Some(path) = out {
             experiment.directory = Some(RunDirectory::create(path, &experiment.config_toml())?);
+            experiment.open_board()?;
         }
         Ok(experiment)
     }
@@ -133,7 +137,15 @@ impl Experiment {
             restored.map_err(|error| ExperimentError::Checkpoint { path: directory.join("checkpoint"), error })?;
         }
         experiment.directory = Some(RunDirectory::reopen(directory, experiment.progress.steps_length)?);
+        experiment.open_board()?;
         Ok(experiment)
+    }
+
+    fn open_board(&mut self) -> Result<(), DirectoryError> {
+        if let (Some(directory), true) = (self.directory(), self.config.tensorboard) {
+            self.board = Some(Board::open(directory, self.progress.steps)?);
+        }
+        Ok(())
     }
 
     fn open(said: &Said) -> Result<Self, ExperimentError> {
@@ -152,7 +164,7 @@ impl Experiment {
         let learner = Learner::new(parts, settings);
         let diagnostics = config.diagnostics.then(|| Diagnostics::new(learner.network()));
         let progress = Progress { diagnostics, ..Progress::default() };
-        Ok(Self { config, data_sha256, stream, learner, progress, directory: None })
+        Ok(Self { config, data_sha256, stream, learner, progress, directory: None, board: None })
     }
 
     fn restore(&mut self, saved: Checkpoint) -> Result<(), CheckpointError> {
@@ -272,8 +284,12 @@ impl Experiment {
         if let Some(loss) = event.loss.filter(|loss| !loss.is_finite()) {
             return Err(ExperimentError::Diverged { loss, step: event.step, task: event.task + 1, epoch: epoch + 1 });
         }
+        let (retrieved, memory) = (report.retrieved, self.learner.memory().len());
         if let Some(directory) = &mut self.directory {
-            directory.log(&Line::Step { event, retrieved: report.retrieved, memory: self.learner.memory().len() })?;
+            directory.log(&Line::Step { event, retrieved, memory })?;
+        }
+        if let Some(board) = &mut self.board {
+            board.step(&event, retrieved, memory)?;
         }
         self.count_seconds(task, clock.since_start());
         Ok(event)
@@ -292,6 +308,9 @@ impl Experiment {
             directory.log(&Line::Task { after_task: after.index(), accuracy: &row, seconds })?;
         }
         self.progress.matrix.push_row(row.clone()).expect("one fraction for each task so far");
+        if let Some(board) = &mut self.board {
+            board.task(self.progress.steps, &self.progress.matrix)?;
+        }
         Ok(row)
     }
 
@@ -336,6 +355,7 @@ impl Experiment {
         }
         let Some(directory) = &mut self.directory else { return Ok(()) };
         self.progress.steps_length = directory.sync_log()?;
+        self.board.as_mut().map_or(Ok(()), Board::sync)?;
         let (memory, progress) = (self.learner.memory().clone(), self.progress.clone());
         let checkpoint = Checkpoint { network, method, memory, progress };
         Ok(directory.write_checkpoint(&checkpoint.to_bytes())?)

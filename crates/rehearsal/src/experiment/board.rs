@@ -1,0 +1,79 @@
+//! What TensorBoard shows of a run, where that was asked for: `tensorboard/` in its directory.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use measure::{AccuracyMatrix, forgetting};
+use tensorboard::EventFile;
+
+use crate::{observer::StepEvent, run_directory::DirectoryError};
+
+/// How far behind a viewer may be.
+const FLUSH_EVERY: Duration = Duration::from_secs(2);
+
+/// An open event file.
+pub(super) struct Board {
+    events: EventFile,
+    flushed: Instant,
+}
+
+impl Board {
+    /// Of a run in `directory`, so many of whose steps have been taken. What an earlier sitting wrote about later steps is void.
+    pub(super) fn open(directory: &Path, steps: u64) -> Result<Self, DirectoryError> {
+        let place = directory.join("tensorboard");
+        let events = EventFile::resume(&place, now(), steps + 1).map_err(|error| unwritable(place)(error))?;
+        Ok(Self { events, flushed: Instant::now() })
+    }
+
+    /// After a step.
+    pub(super) fn step(&mut self, event: &StepEvent, retrieved: usize, memory: usize) -> Result<(), DirectoryError> {
+        let mut values = vec![("retrieved", retrieved as f32), ("memory", memory as f32)];
+        values.extend(event.loss.map(|loss| ("loss", loss)));
+        self.write(event.step, &values)?;
+        if self.flushed.elapsed() >= FLUSH_EVERY {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// After a task, at its last step: the accuracy on each task so far, and what they make together.
+    pub(super) fn task(&mut self, step: u64, matrix: &AccuracyMatrix) -> Result<(), DirectoryError> {
+        let Some(row) = matrix.rows().last() else { return Ok(()) };
+        let names: Vec<String> = (1..=row.len()).map(|task| format!("accuracy/task {task:02}")).collect();
+        let mut values: Vec<(&str, f32)> =
+            names.iter().map(String::as_str).zip(row.iter().map(|&share| share as f32)).collect();
+        values.push(("accuracy/mean", (row.iter().sum::<f64>() / row.len() as f64) as f32));
+        values.extend(forgetting(matrix).map(|lost| ("forgetting", lost as f32)));
+        self.write(step, &values)?;
+        self.flush()
+    }
+
+    /// Has all that was written on the disk.
+    pub(super) fn sync(&mut self) -> Result<(), DirectoryError> {
+        let path = self.events.path().to_owned();
+        self.events.sync().map_err(unwritable(path))
+    }
+
+    fn write(&mut self, step: u64, values: &[(&str, f32)]) -> Result<(), DirectoryError> {
+        let path = self.events.path().to_owned();
+        self.events.scalars(step, values, now()).map_err(unwritable(path))
+    }
+
+    fn flush(&mut self) -> Result<(), DirectoryError> {
+        self.flushed = Instant::now();
+        let path = self.events.path().to_owned();
+        self.events.flush().map_err(unwritable(path))
+    }
+}
+
+fn unwritable(path: PathBuf) -> impl FnOnce(io::Error) -> DirectoryError {
+    |error| DirectoryError::Unwritable { path, error }
+}
+
+/// Seconds since 1970.
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
