@@ -2,6 +2,7 @@
 
 mod axes;
 mod canvas;
+mod head;
 mod heat_maps;
 mod legend;
 mod lines;

@@ -73,10 +73,17 @@ pub fn all(conditions: &Conditions, arms: &[&Arm]) -> (Vec<Figure>, Vec<String>)
     let (mut figures, mut notes) = (Vec::new(), Vec::new());
     for data in conditions.data() {
         let scene = Scene::new(conditions, data, arms);
-        figures.push(curves::after(&scene));
-        figures.push(curves::retention(&scene));
-        figures.push(curves::tasks(&scene));
-        figures.push(matrices::accuracy(&scene));
+        let in_tasks = scene.in_tasks();
+        if in_tasks.groups.len() < scene.groups.len() {
+            notes.push(format!(
+                "Joint training on {} has no tasks, so figures over tasks leave it out: it is in tables and costs.",
+                data.label()
+            ));
+        }
+        figures.push(curves::after(&in_tasks));
+        figures.push(curves::retention(&in_tasks));
+        figures.push(curves::tasks(&in_tasks));
+        figures.push(matrices::accuracy(&in_tasks));
         figures.extend(cost::time(&scene));
         figures.extend(cost::peak_memory(&scene));
         let diagnosed = scene.diagnosed();
@@ -118,7 +125,8 @@ pub fn across(study: &Study, arms: &[&Arm]) -> Vec<Figure> {
 
 impl<'a> Scene<'a> {
     fn new(conditions: &'a Conditions<'a>, data: &'a Data, arms: &[&Arm]) -> Self {
-        let groups = conditions.groups.iter().copied().filter(|group| group.data == *data).collect::<Vec<_>>();
+        let mut groups = conditions.groups.iter().copied().filter(|group| group.data == *data).collect::<Vec<_>>();
+        groups.sort_by_key(|group| &group.arm);
         Self {
             groups: named(&groups, arms),
             data,
@@ -128,10 +136,19 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// Only the groups that learned the data task by task, not all at once; all if none did.
+    fn in_tasks(&self) -> Self {
+        let most = self.groups.iter().map(|named| named.group.tasks()).max();
+        self.only(|group| Some(group.tasks()) == most)
+    }
+
     /// Only the groups that wrote diagnostics.
     fn diagnosed(&self) -> Self {
-        let wrote = |named: &&Named| named.group.runs.iter().any(|run| !run.diagnostics.is_empty());
-        let groups = self.groups.iter().filter(wrote);
+        self.only(|group| group.runs.iter().any(|run| !run.diagnostics.is_empty()))
+    }
+
+    fn only(&self, wanted: impl Fn(&Group) -> bool) -> Self {
+        let groups = self.groups.iter().filter(|named| wanted(named.group));
         let groups = groups.map(|named| Named { group: named.group, name: named.name.clone(), place: named.place });
         let (slug, subtitle) = (self.slug.clone(), self.subtitle.clone());
         Self { groups: groups.collect(), data: self.data, prefix: self.prefix, slug, subtitle }

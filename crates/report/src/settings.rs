@@ -95,15 +95,18 @@ impl Part {
         Self(self.0.iter().filter(|(key, _)| *key != name).map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
-    /// The settings in which it differs from others, as words: "views raw, denominator set".
-    pub fn distinction<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> String {
-        let others: Vec<&Self> = others.into_iter().collect();
-        let names: BTreeSet<&str> = others.iter().flat_map(|other| self.differing(other)).collect();
-        let value = |name: &str| match self.get(name) {
-            "" => "not said".to_owned(),
-            value => value.to_owned(),
+    /// The settings in which it differs from others, as words: "views raw, denominator set". If there are many, those that tell them apart, and
+    /// how many more there are: "views raw, denominator set, head linear and 7 more".
+    pub fn distinction<'a>(&'a self, others: impl IntoIterator<Item = &'a Self>) -> String {
+        let parts: BTreeSet<&Self> = others.into_iter().chain([self]).collect();
+        let names: BTreeSet<&str> = parts.iter().flat_map(|other| self.differing(other)).collect();
+        let (count, told) = (names.len(), telling(names, &parts));
+        let value = |name: &&str| match self.get(name) {
+            "" => format!("{name} not said"),
+            value => format!("{name} {value}"),
         };
-        names.into_iter().map(|name| format!("{name} {}", value(name))).collect::<Vec<_>>().join(", ")
+        let said = told.iter().map(value).collect::<Vec<_>>().join(", ");
+        if told.len() < count { format!("{said} and {} more", count - told.len()) } else { said }
     }
 
     /// The names of the settings in which it differs from another.
@@ -111,6 +114,36 @@ impl Part {
         let names: BTreeSet<&str> = self.0.keys().chain(other.0.keys()).map(String::as_str).collect();
         names.into_iter().filter(|name| self.get(name) != other.get(name)).collect()
     }
+}
+
+/// So many settings are said, even if fewer would tell arms apart.
+const SAID: usize = 3;
+
+/// Of many settings those that tell some parts apart soonest, by name; of few all. What only some say, as an older version did not know it, is
+/// left out where it can be.
+fn telling<'a>(mut names: BTreeSet<&'a str>, parts: &BTreeSet<&Part>) -> Vec<&'a str> {
+    if names.len() <= SAID {
+        return names.into_iter().collect();
+    }
+    let kinds = |told: &[&str]| {
+        let values = |part: &&Part| told.iter().map(|name| part.get(name).to_owned()).collect::<Vec<_>>();
+        parts.iter().map(values).collect::<BTreeSet<_>>().len()
+    };
+    let said_by_all = |name: &str| parts.iter().all(|part| !part.get(name).is_empty());
+    let mut told: Vec<&str> = Vec::new();
+    loop {
+        let rank = |name: &&str| (kinds(&[&told[..], &[*name]].concat()), said_by_all(name));
+        // The first of equals.
+        let Some(best) = names.iter().copied().rev().max_by_key(rank) else { break };
+        let told_apart = kinds(&told) == parts.len();
+        if told_apart && (told.len() >= SAID || !said_by_all(best)) {
+            break;
+        }
+        names.remove(best);
+        told.push(best);
+    }
+    told.sort_unstable();
+    told
 }
 
 fn plain(value: &Value) -> String {
@@ -145,5 +178,23 @@ mod tests {
         let other = settings(json!({"method": "pcr", "views": "raw", "ratio": "5:5"})).arm();
         assert_eq!(one.differing(&other), ["method", "ratio"]);
         assert_eq!(one.without("method").differing(&other.without("method")), ["ratio"]);
+    }
+
+    #[test]
+    fn of_many_differences_those_are_said_that_tell_apart() {
+        let part = |views: &str, head: &str, many: u32| {
+            let many = (0..8).map(|i| (format!("a{i}"), many.to_string()));
+            Part(many.chain([("views".into(), views.into()), ("head".into(), head.into())]).collect())
+        };
+        let parts =
+            [part("raw", "linear", 1), part("both", "linear", 2), part("raw", "cosine", 1), part("both", "cosine", 2)];
+        let said: Vec<String> = parts.iter().map(|one| one.distinction(&parts)).collect();
+        assert_eq!(said[0], "a0 1, a1 1, head linear and 7 more");
+        assert_eq!(said.iter().collect::<BTreeSet<_>>().len(), 4);
+        assert_eq!(parts[0].distinction(&parts[..1]), "");
+        let older = Part::default();
+        let newer = Part([("head".to_owned(), "linear".to_owned())].into());
+        assert_eq!(older.distinction([&newer]), "head not said");
+        assert_eq!(older.distinction([&parts[0]]), "a0 not said and 9 more");
     }
 }

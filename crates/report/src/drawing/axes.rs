@@ -147,7 +147,7 @@ pub fn draw(canvas: &Canvas, place: Place, x: &Axis, y: &Axis, named: bool) -> S
     let mut chart = ChartBuilder::on(&area)
         .set_label_area_size(LabelAreaPosition::Left, units(left))
         .set_label_area_size(LabelAreaPosition::Bottom, units(below))
-        .margin_right(units(8.0))
+        .margin_right(units(12.0))
         .margin_top(units(6.0))
         .build_cartesian_2d(x.clone(), y.clone())
         .expect("a canvas in memory takes all");

@@ -2,7 +2,7 @@
 
 use super::{
     canvas::{Anchor, Canvas},
-    legend::Head,
+    head::Head,
     text::{width, wrapped},
 };
 
@@ -41,6 +41,10 @@ const RAMP: [(f64, f64, f64); 5] =
 const MARGIN: f64 = 14.0;
 const SIDE: f64 = 34.0;
 const SCALE: f64 = 86.0;
+/// What the scale takes at least, with what it measures below it.
+const SCALE_HEIGHT: f64 = 170.0;
+/// Ticks and the name of the axis below a map.
+const BELOW: f64 = 38.0;
 
 impl HeatMaps {
     /// The figure as SVG.
@@ -52,24 +56,31 @@ impl HeatMaps {
         let cell_width = if columns > 30 { 420.0 / columns as f64 } else { (210.0 / columns as f64).clamp(9.0, 36.0) };
         let cell_height = if columns > 30 { (200.0 / rows as f64).clamp(9.0, 24.0) } else { cell_width };
         let (map_width, map_height) = (columns as f64 * cell_width, rows as f64 * cell_height);
+        // Bold letters are wider than those that are measured.
         let titles: Vec<Vec<String>> =
-            self.maps.iter().map(|map| wrapped(&map.title, 13.0, map_width.max(120.0))).collect();
-        let title_height = titles.iter().map(Vec::len).max().unwrap_or(1) as f64 * 15.0 + 4.0;
-        let step = (map_width.max(120.0) + SIDE + 16.0, map_height + title_height + 38.0);
-        let figure_width = (across as f64 * step.0 + 2.0 * MARGIN + SCALE).max(420.0);
+            self.maps.iter().map(|map| wrapped(&map.title, 13.6, map_width.max(120.0))).collect();
+        let step = map_width.max(120.0) + SIDE + 16.0;
+        let figure_width = (across as f64 * step + 2.0 * MARGIN + SCALE).max(420.0);
         let head = Head::new(&self.title, &self.subtitle, figure_width - 2.0 * MARGIN);
-        let height = head.height() + self.maps.len().div_ceil(across) as f64 * step.1 + MARGIN;
-        let canvas = Canvas::new(figure_width.ceil(), height.ceil());
+        let title_heights: Vec<f64> =
+            titles.chunks(across).map(|row| row.iter().map(Vec::len).max().unwrap_or(1) as f64 * 15.0 + 4.0).collect();
+        let maps_height: f64 = title_heights.iter().map(|title| title + map_height + BELOW).sum();
+        let canvas = Canvas::new(figure_width.ceil(), (head.height() + maps_height.max(SCALE_HEIGHT) + MARGIN).ceil());
         head.draw(&canvas, MARGIN);
-        for (i, (map, title)) in self.maps.iter().zip(&titles).enumerate() {
-            let left = MARGIN + (i % across) as f64 * step.0 + SIDE;
-            let top = head.height() + (i / across) as f64 * step.1;
-            for (line, text) in title.iter().enumerate() {
-                canvas.text(left, top + 12.0 + 15.0 * line as f64, 12.0, Anchor::Start, true, text);
+        let mut top = head.height();
+        for ((maps, titles), title_height) in self.maps.chunks(across).zip(titles.chunks(across)).zip(&title_heights) {
+            for (column, (map, title)) in maps.iter().zip(titles).enumerate() {
+                let left = MARGIN + column as f64 * step + SIDE;
+                // A short title stands at its map, not above a gap.
+                let first = top + title_height - 4.0 - 15.0 * title.len() as f64;
+                for (line, text) in title.iter().enumerate() {
+                    canvas.text(left, first + 12.0 + 15.0 * line as f64, 12.0, Anchor::Start, true, text);
+                }
+                self.draw_map(&canvas, map, (left, top + title_height), (cell_width, cell_height));
             }
-            self.draw_map(&canvas, map, (left, top + title_height), (cell_width, cell_height));
+            top += title_height + map_height + BELOW;
         }
-        self.draw_scale(&canvas, figure_width - SCALE, head.height() + title_height);
+        self.draw_scale(&canvas, figure_width - SCALE, head.height() + title_heights.first().unwrap_or(&0.0));
         canvas.svg(&self.title)
     }
 

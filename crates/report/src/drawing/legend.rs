@@ -1,4 +1,4 @@
-//! The head of a figure and its legend.
+//! The legend of a figure: how each series looks, and its name, in columns that fit the figure.
 
 use super::{
     canvas::{Anchor, Canvas},
@@ -6,83 +6,125 @@ use super::{
     text::{width, wrapped},
 };
 
-const TITLE: f64 = 14.0;
-const SUBTITLE: f64 = 11.5;
-const ENTRY: f64 = 12.0;
-const LINE: f64 = 18.0;
+const SIZE: f64 = 12.0;
+/// From one entry to the one below, and from one line of a name to the next.
+const ROW: f64 = 18.0;
+const LINE: f64 = 14.0;
+/// How wide a piece of a line is, and how far from it the name is.
 const SAMPLE: f64 = 30.0;
+const SPACE: f64 = 6.0;
+/// From the widest name of a column to the next column.
 const GAP: f64 = 18.0;
+const MOST_COLUMNS: usize = 8;
 
-/// The title and the subtitle as lines that fit a figure.
-pub struct Head {
-    title: Vec<String>,
-    subtitle: Vec<String>,
+/// What of a series the figure shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// Lines with markers.
+    Both,
+    /// Only lines.
+    Line,
+    /// Only markers.
+    Marker,
 }
 
-impl Head {
-    pub fn new(title: &str, subtitle: &str, widest: f64) -> Self {
-        // Bold letters are wider than those that are measured.
-        Self { title: wrapped(title, TITLE * 1.13, widest), subtitle: wrapped(subtitle, SUBTITLE, widest) }
+/// The names of series in columns that fit a figure; long names take several lines.
+pub struct Legend {
+    sample: Sample,
+    columns: usize,
+    entries: Vec<(usize, Vec<String>)>,
+}
+
+impl Legend {
+    /// In as many columns as make it lowest.
+    pub fn new(names: &[(usize, &str)], widest: f64, sample: Sample) -> Self {
+        let most = names.len().clamp(1, MOST_COLUMNS);
+        let lowest = (1..=most).map(|columns| Self::in_columns(names, widest, sample, columns)).min_by(|one, other| {
+            // The first of equals, which breaks fewest names.
+            one.height().total_cmp(&other.height())
+        });
+        lowest.expect("there is one column at least")
+    }
+
+    fn in_columns(names: &[(usize, &str)], widest: f64, sample: Sample, columns: usize) -> Self {
+        let room = (widest + GAP) / columns as f64 - SAMPLE - SPACE - GAP;
+        let entries = names.iter().map(|&(series, name)| (series, wrapped(name, SIZE, room))).collect();
+        Self { sample, columns, entries }
     }
 
     pub fn height(&self) -> f64 {
-        12.0 + self.title.len() as f64 * (TITLE + 4.0) + self.subtitle.len() as f64 * (SUBTITLE + 4.0) + 8.0
-    }
-
-    pub fn draw(&self, canvas: &Canvas, left: f64) {
-        let mut y = 10.0;
-        for line in &self.title {
-            y += TITLE + 4.0;
-            canvas.text(left, y, TITLE, Anchor::Start, true, line);
-        }
-        for line in &self.subtitle {
-            y += SUBTITLE + 4.0;
-            canvas.text(left, y, SUBTITLE, Anchor::Start, false, line);
-        }
-    }
-}
-
-/// The names of series in lines that fit a figure.
-pub struct Legend<'a> {
-    lines: Vec<Vec<(usize, &'a str)>>,
-}
-
-impl<'a> Legend<'a> {
-    pub fn new(names: &[(usize, &'a str)], widest: f64) -> Self {
-        let mut lines: Vec<Vec<(usize, &str)>> = vec![Vec::new()];
-        let mut used = 0.0;
-        for &(series, name) in names {
-            let needed = entry_width(name);
-            if used > 0.0 && used + needed > widest {
-                lines.push(Vec::new());
-                used = 0.0;
-            }
-            used += needed;
-            lines.last_mut().expect("there is a line").push((series, name));
-        }
-        Self { lines }
-    }
-
-    pub fn height(&self) -> f64 {
-        self.lines.len() as f64 * LINE + 10.0
+        self.rows().map(row_height).sum::<f64>() + 10.0
     }
 
     pub fn draw(&self, canvas: &Canvas, left: f64, top: f64) {
-        for (line, entries) in self.lines.iter().enumerate() {
-            let (mut x, y) = (left, top + line as f64 * LINE + ENTRY);
-            for &(series, name) in entries {
-                let style = Style::of(series);
-                canvas.begin_legend(series);
-                canvas.polyline(&[(x, y - 4.0), (x + SAMPLE, y - 4.0)], style);
-                style.mark(canvas, x + SAMPLE / 2.0, y - 4.0, 3.6, None);
-                canvas.text(x + SAMPLE + 6.0, y, ENTRY, Anchor::Start, false, name);
+        let mut y = top + SIZE;
+        for row in self.rows() {
+            let mut x = left;
+            for ((series, name), width) in row.iter().zip(self.widths()) {
+                canvas.begin_legend(*series);
+                self.draw_sample(canvas, Style::of(*series), x, y - 4.0);
+                for (i, line) in name.iter().enumerate() {
+                    canvas.text(x + SAMPLE + SPACE, y + i as f64 * LINE, SIZE, Anchor::Start, false, line);
+                }
                 canvas.end();
-                x += entry_width(name);
+                x += width;
             }
+            y += row_height(row);
         }
+    }
+
+    fn draw_sample(&self, canvas: &Canvas, style: Style, x: f64, y: f64) {
+        if self.sample != Sample::Marker {
+            canvas.polyline(&[(x, y), (x + SAMPLE, y)], style);
+        }
+        if self.sample != Sample::Line {
+            style.mark(canvas, x + SAMPLE / 2.0, y, 3.6, None);
+        }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &[(usize, Vec<String>)]> {
+        self.entries.chunks(self.columns)
+    }
+
+    /// How far it is from each column to the next.
+    fn widths(&self) -> Vec<f64> {
+        let widest = |column: usize| {
+            let lines = self.entries.iter().skip(column).step_by(self.columns).flat_map(|(_, name)| name);
+            lines.map(|line| width(line, SIZE)).fold(0.0, f64::max)
+        };
+        (0..self.columns).map(|column| SAMPLE + SPACE + widest(column) + GAP).collect()
     }
 }
 
-fn entry_width(name: &str) -> f64 {
-    SAMPLE + 6.0 + width(name, ENTRY) + GAP
+fn row_height(row: &[(usize, Vec<String>)]) -> f64 {
+    let lines = row.iter().map(|(_, name)| name.len()).max().unwrap_or(1).max(1);
+    ROW + (lines - 1) as f64 * LINE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_legend_fits_however_long_its_names_are() {
+        let long = "PCR + balanced 10:0, gss memory (gss-group-size 20, gss-groups 20, shapley-score asvm and 11 more)";
+        let word = "w".repeat(200);
+        let names = [(0, "ER"), (1, long), (2, "fine-tune"), (3, &word), (4, "PCR + random")];
+        for widest in [300.0, 700.0, 1200.0] {
+            let legend = Legend::new(&names, widest, Sample::Both);
+            let used = legend.widths().iter().sum::<f64>() - GAP;
+            assert!(used <= widest + 1e-6, "{used} of {widest}");
+            let kept: String =
+                legend.entries.iter().flat_map(|(_, lines)| lines).map(|line| line.replace(' ', "")).collect();
+            assert_eq!(kept, names.map(|(_, name)| name.replace(' ', "")).concat());
+        }
+    }
+
+    #[test]
+    fn short_names_stand_beside_each_other() {
+        let names: Vec<(usize, &str)> = (0..12).map(|series| (series, "PCR + balanced 4:6")).collect();
+        let legend = Legend::new(&names, 700.0, Sample::Both);
+        assert_eq!((legend.columns, legend.rows().count()), (4, 3));
+        assert!(legend.entries.iter().all(|(_, lines)| lines.len() == 1));
+    }
 }

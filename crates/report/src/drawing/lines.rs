@@ -1,9 +1,12 @@
 //! Figures of curves, points and histograms, in one panel or several.
 
+use std::collections::BTreeSet;
+
 use super::{
     axes::{self, Axis, Place, Scale},
     canvas::{Anchor, Canvas},
-    legend::{Head, Legend},
+    head::Head,
+    legend::{Legend, Sample},
     palette::Style,
 };
 
@@ -79,6 +82,10 @@ impl Point {
 const MARGIN: f64 = 14.0;
 /// More bands than this hide each other: then the spread is told only to those who point at a marker.
 const MOST_BANDS: usize = 6;
+/// More filled histograms than this hide each other: then they are outlines.
+const MOST_FILLED: usize = 2;
+/// Pixels between the markers of a line, if many lines share a panel: others are left out, but still tell who points at them.
+const BETWEEN_MARKERS: f64 = 24.0;
 
 impl Lines {
     /// The figure as SVG.
@@ -102,8 +109,7 @@ impl Lines {
         let outside = if alone { 0.0 } else { 20.0 };
         let width = columns as f64 * panel_width + 2.0 * MARGIN + outside;
         let head = Head::new(&self.title, &self.subtitle, width - 2.0 * MARGIN);
-        let names: Vec<_> = self.series.iter().map(|(series, name)| (*series, name.as_str())).collect();
-        let legend = Legend::new(&names, width - 2.0 * MARGIN);
+        let legend = Legend::new(&self.shown(), width - 2.0 * MARGIN, self.sample());
         let below = head.height() + rows as f64 * panel_height;
         let canvas = Canvas::new(width, (below + outside + legend.height() + MARGIN).ceil());
         head.draw(&canvas, MARGIN);
@@ -124,6 +130,26 @@ impl Lines {
         legend.draw(&canvas, MARGIN, below + outside + 8.0);
         canvas.svg(&self.title)
     }
+
+    fn curves(&self) -> impl Iterator<Item = &Curve> {
+        self.panels.iter().flat_map(|panel| &panel.curves).filter(|curve| !curve.points.is_empty())
+    }
+
+    /// The series that have something drawn, with their names.
+    fn shown(&self) -> Vec<(usize, &str)> {
+        let drawn: BTreeSet<usize> = self.curves().map(|curve| curve.series).collect();
+        let names = self.series.iter().map(|(series, name)| (*series, name.as_str()));
+        names.filter(|(series, _)| drawn.contains(series)).collect()
+    }
+
+    fn sample(&self) -> Sample {
+        let all = |shape: Shape| self.curves().all(|curve| curve.shape == shape);
+        match (all(Shape::Points), all(Shape::Steps)) {
+            (true, _) => Sample::Marker,
+            (_, true) => Sample::Line,
+            _ => Sample::Both,
+        }
+    }
 }
 
 impl Panel {
@@ -141,31 +167,50 @@ impl Panel {
             place.height -= 18.0;
         }
         let scale = axes::draw(canvas, place, &self.x, &self.y, named);
-        for curve in &self.curves {
+        let curves: Vec<&Curve> = self.curves.iter().filter(|curve| !curve.points.is_empty()).collect();
+        let looks = Looks {
+            marker: if named { 3.4 } else { 2.2 },
+            bands: curves.len() <= MOST_BANDS,
+            filled: curves.len() <= MOST_FILLED,
+            apart: if curves.len() <= MOST_BANDS { 0.0 } else { BETWEEN_MARKERS },
+        };
+        for curve in curves {
             canvas.begin_series(curve.series);
-            curve.draw(canvas, &scale, if named { 3.4 } else { 2.2 }, self.curves.len() <= MOST_BANDS);
+            curve.draw(canvas, &scale, &looks);
             canvas.end();
         }
     }
 }
 
+/// How the curves of a panel are drawn, which depends on how many there are.
+struct Looks {
+    /// Half the size of a marker.
+    marker: f64,
+    /// Whether bands show the spread.
+    bands: bool,
+    /// Whether histograms are filled.
+    filled: bool,
+    /// Pixels between markers of a line, at least.
+    apart: f64,
+}
+
 impl Curve {
-    fn draw(&self, canvas: &Canvas, scale: &Scale, size: f64, bands: bool) {
+    fn draw(&self, canvas: &Canvas, scale: &Scale, looks: &Looks) {
         let style = Style::of(self.series);
         match self.shape {
             Shape::Line => {
-                if bands {
+                if looks.bands {
                     self.draw_band(canvas, scale, style);
                 }
                 let path: Vec<_> = self.points.iter().map(|point| scale.at(point.x, point.y)).collect();
                 canvas.polyline(&path, style);
-                self.draw_markers(canvas, scale, style, size);
+                self.draw_markers(canvas, scale, style, (looks.marker, marked_every(&path, looks.apart)));
             }
             Shape::Points => {
                 self.draw_bars(canvas, scale, style);
-                self.draw_markers(canvas, scale, style, size * 1.4);
+                self.draw_markers(canvas, scale, style, (looks.marker * 1.4, 1));
             }
-            Shape::Steps => self.draw_steps(canvas, scale, style),
+            Shape::Steps => self.draw_steps(canvas, scale, style, looks.filled),
         }
     }
 
@@ -187,14 +232,19 @@ impl Curve {
         }
     }
 
-    fn draw_markers(&self, canvas: &Canvas, scale: &Scale, style: Style, size: f64) {
-        for point in &self.points {
+    /// Every so many points, beginning at another point for each series, so that markers of near lines do not meet.
+    fn draw_markers(&self, canvas: &Canvas, scale: &Scale, style: Style, (size, every): (f64, usize)) {
+        for (i, point) in self.points.iter().enumerate() {
             let (x, y) = scale.at(point.x, point.y);
-            style.mark(canvas, x, y, size, Some(&point.tip));
+            if (i + self.series).is_multiple_of(every) {
+                style.mark(canvas, x, y, size, Some(&point.tip));
+            } else {
+                canvas.hover([x - 3.0, y - 3.0, 6.0, 6.0], &point.tip);
+            }
         }
     }
 
-    fn draw_steps(&self, canvas: &Canvas, scale: &Scale, style: Style) {
+    fn draw_steps(&self, canvas: &Canvas, scale: &Scale, style: Style, filled: bool) {
         let mut outline = Vec::new();
         for pair in self.points.windows(2) {
             outline.extend([scale.at(pair[0].x, pair[0].y), scale.at(pair[1].x, pair[0].y)]);
@@ -202,11 +252,21 @@ impl Curve {
         let (Some(&(left, _)), Some(&(right, _))) = (outline.first(), outline.last()) else { return };
         let (_, floor) = scale.at(self.points[0].x, 0.0);
         let closed = [vec![(left, floor)], outline.clone(), vec![(right, floor)]].concat();
-        canvas.area(&closed, style);
+        if filled {
+            canvas.area(&closed, style);
+        }
         canvas.polyline(&closed, style);
         for (pair, step) in self.points.windows(2).zip(outline.chunks(2)) {
             let ((x, y), (end, _)) = (step[0], step[1]);
             canvas.hover([x, y, end - x, (floor - y).max(0.5)], &pair[0].tip);
         }
     }
+}
+
+/// Every how many points of a path have a marker, so that markers are some pixels apart; at least one has.
+fn marked_every(path: &[(f64, f64)], apart: f64) -> usize {
+    let (Some(first), Some(last)) = (path.first(), path.last()) else { return 1 };
+    let step = (last.0 - first.0) / (path.len() - 1).max(1) as f64;
+    let every = if step > 0.0 { (apart / step).ceil() as usize } else { 1 };
+    every.clamp(1, path.len())
 }

@@ -7,6 +7,34 @@ pub const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e6
 
 const DASHES: [&str; 4] = ["", "7 3", "2 2.5", "9 3 2 3"];
 
+const PLUS: [(f64, f64); 12] = [
+    (-0.4, -1.2),
+    (0.4, -1.2),
+    (0.4, -0.4),
+    (1.2, -0.4),
+    (1.2, 0.4),
+    (0.4, 0.4),
+    (0.4, 1.2),
+    (-0.4, 1.2),
+    (-0.4, 0.4),
+    (-1.2, 0.4),
+    (-1.2, -0.4),
+    (-0.4, -0.4),
+];
+
+const STAR: [(f64, f64); 10] = [
+    (0.0, -1.5),
+    (0.37, -0.51),
+    (1.43, -0.46),
+    (0.6, 0.2),
+    (0.88, 1.21),
+    (0.0, 0.63),
+    (-0.88, 1.21),
+    (-0.6, 0.2),
+    (-1.43, -0.46),
+    (-0.37, -0.51),
+];
+
 /// How a series looks.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
@@ -19,9 +47,10 @@ pub struct Style {
 }
 
 impl Style {
-    /// That of the i-th series. Colours repeat after 7, with other markers and dashes.
+    /// That of the i-th series. There are 7 colours, 4 dashes and 9 markers, which share no divisor: of 28 series no two have the same colour
+    /// and dashes, and of 36 no two the same dashes and marker, which is all that a print in grey leaves.
     pub fn of(series: usize) -> Self {
-        Self { colour: series % 7, dash: DASHES[(series + series / 7) % 4], marker: series % 6 }
+        Self { colour: series % 7, dash: DASHES[series % 4], marker: series % 9 }
     }
 
     /// Its colour.
@@ -37,22 +66,34 @@ impl Style {
             2 => &[(0.0, -1.2), (1.1, 0.9), (-1.1, 0.9)],
             3 => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
             4 => &[(0.0, 1.2), (1.1, -0.9), (-1.1, -0.9)],
-            _ => &[
-                (-0.4, -1.2),
-                (0.4, -1.2),
-                (0.4, -0.4),
-                (1.2, -0.4),
-                (1.2, 0.4),
-                (0.4, 0.4),
-                (0.4, 1.2),
-                (-0.4, 1.2),
-                (-0.4, 0.4),
-                (-1.2, 0.4),
-                (-1.2, -0.4),
-                (-0.4, -0.4),
-            ],
+            5 => &PLUS,
+            6 => &[(-1.1, -1.2), (1.1, -1.2), (-1.1, 1.2), (1.1, 1.2)],
+            7 => &STAR,
+            _ => {
+                return canvas.marker(
+                    &PLUS.map(|(dx, dy)| (x + (dx - dy) * 0.74 * size, y + (dx + dy) * 0.74 * size)),
+                    self,
+                    tip,
+                );
+            }
         };
         let corners: Vec<_> = corners.iter().map(|(dx, dy)| (x + dx * size, y + dy * size)).collect();
         canvas.marker(&corners, self, tip);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn many_series_differ_in_colour_and_in_grey() {
+        let looks = |count: usize, of: fn(Style) -> (usize, &'static str)| {
+            (0..count).map(|series| of(Style::of(series))).collect::<BTreeSet<_>>().len()
+        };
+        assert_eq!(looks(28, |style| (style.colour, style.dash)), 28);
+        assert_eq!(looks(36, |style| (style.marker, style.dash)), 36);
     }
 }

@@ -17,7 +17,7 @@ pub fn width(text: &str, size: f64) -> f64 {
     text.chars().map(|c| f64::from(glyphs.map(c).and_then(|glyph| metrics.advance_width(glyph)).unwrap_or(0.0))).sum()
 }
 
-/// The text in lines that are no wider than some pixels, broken at spaces.
+/// The text in lines that are no wider than some pixels, broken at spaces, and within a word only if it is wider than a line.
 pub fn wrapped(text: &str, size: f64, widest: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -26,10 +26,22 @@ pub fn wrapped(text: &str, size: f64, widest: f64) -> Vec<String> {
                 line.push(' ');
                 line.push_str(word);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.extend(broken(word, size, widest)),
         }
     }
     lines
+}
+
+/// A word in pieces that are no wider than some pixels; a letter is never broken.
+fn broken(word: &str, size: f64, widest: f64) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for letter in word.chars() {
+        match pieces.last_mut() {
+            Some(piece) if piece.is_empty() || width(&format!("{piece}{letter}"), size) <= widest => piece.push(letter),
+            _ => pieces.push(letter.to_string()),
+        }
+    }
+    pieces
 }
 
 #[cfg(test)]
@@ -49,5 +61,13 @@ mod tests {
         let lines = wrapped(text, 12.0, 60.0);
         assert!(lines.len() > 2 && lines.iter().all(|line| width(line, 12.0) <= 60.0));
         assert_eq!(lines.join(" "), text);
+    }
+
+    #[test]
+    fn a_word_wider_than_a_line_is_broken() {
+        let lines = wrapped("a supercalifragilistic word", 12.0, 60.0);
+        assert!(lines.iter().all(|line| width(line, 12.0) <= 60.0), "{lines:?}");
+        assert_eq!(lines.concat().replace(' ', ""), "asupercalifragilisticword");
+        assert_eq!(wrapped("wide", 12.0, 1.0), ["w", "i", "d", "e"]);
     }
 }

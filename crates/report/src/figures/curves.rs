@@ -13,12 +13,8 @@ pub fn after(scene: &Scene) -> Figure {
     let curve = |named: &Named| {
         curve_over_k(named, 100.0, " %", |named, k| named.group.of_matrix(|matrix| accuracy_after(matrix, k)))
     };
-    let panel = Panel {
-        title: String::new(),
-        x: over_k(scene),
-        y: Axis::percent("accuracy, %"),
-        curves: scene.groups.iter().map(curve).collect(),
-    };
+    let curves: Vec<Curve> = scene.groups.iter().map(curve).collect();
+    let panel = Panel { title: String::new(), x: over_k(scene), y: accuracies(&curves), curves };
     let lines = figure(scene, title, vec![panel]);
     scene.lines("after", &format!("Mean over all tasks that have k successors. {BANDS}"), &lines)
 }
@@ -43,11 +39,13 @@ pub fn retention(scene: &Scene) -> Figure {
 /// The paper's per-task accuracy curves: how well each task is known as others follow.
 pub fn tasks(scene: &Scene) -> Figure {
     let tasks = scene.groups.iter().map(|named| named.group.tasks()).max().unwrap_or(0);
+    let curves = |task: usize| scene.groups.iter().map(move |named| of_task(named, task));
+    let y = accuracies(&(0..tasks).flat_map(curves).collect::<Vec<_>>());
     let panel = |task: usize| Panel {
         title: format!("task {}", task + 1),
         x: Axis::whole("after task", 1, tasks),
-        y: Axis::percent("accuracy, %"),
-        curves: scene.groups.iter().map(|named| of_task(named, task)).collect(),
+        y: y.clone(),
+        curves: curves(task).collect(),
     };
     let panels: Vec<Panel> = (0..tasks).map(panel).collect();
     scene.lines(
@@ -55,6 +53,12 @@ pub fn tasks(scene: &Scene) -> Figure {
         &format!("One panel per task. {BANDS}"),
         &figure(scene, "Accuracy on each task as others follow", panels),
     )
+}
+
+/// From 0 to a round number above all, which is 100 at most.
+fn accuracies(curves: &[Curve]) -> Axis {
+    let highest = curves.iter().flat_map(|curve| &curve.points).map(|point| point.extent()[1].min(100.0));
+    Axis::around("accuracy, %", highest.collect::<Vec<_>>(), true)
 }
 
 fn of_task(named: &Named, task: usize) -> Curve {

@@ -83,8 +83,9 @@ impl Made {
         ((value + 0.03 * self.noise(after * 31 + task)).clamp(0.0, 1.0) * 100.0).round() / 100.0
     }
 
+    /// Joint training learns all as one task.
     fn matrix(&self) -> Vec<Vec<f64>> {
-        let tasks = self.number("tasks");
+        let tasks = if self.settings["method"] == "joint" { 1 } else { self.number("tasks") };
         let row = |after| (0..tasks).map(|task| if task > after { 0.0 } else { self.accuracy(after, task) }).collect();
         (0..tasks).map(row).collect()
     }
