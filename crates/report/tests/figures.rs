@@ -63,3 +63,46 @@ fn many_long_names_are_whole_in_the_legend_and_differ() {
     names.dedup();
     assert_eq!(names.len(), 14);
 }
+
+#[test]
+fn drift_begins_after_the_task_of_the_class_and_alignment_has_an_overview() {
+    let small = json!({ "dataset": "embedded", "classes": 10, "tasks": 5 });
+    let (_directory, report) = report([Made::paper().with(small).diagnosed()]);
+    let drift = &figure(&report, "drift-tasks-raw-embedded").svg;
+    assert!(
+        drift.contains("proxies of task 4") && !drift.contains("proxies of task 5"),
+        "the last is never left behind"
+    );
+    assert!(drift.contains("while learning task 2:") && !drift.contains("while learning task 1:"));
+    let overview = figure(&report, "alignment-embedded");
+    assert_eq!(legend(overview), ["highest change of loss (conflicting)", "lowest change of loss (aligned)"]);
+    assert!(overview.svg.contains("all tasks"));
+    assert!(figure(&report, "alignment-1-embedded").svg.contains("task 5"));
+}
+
+#[test]
+fn what_a_histogram_does_not_show_is_said() {
+    let made = Made::paper().with(json!({ "dataset": "embedded", "classes": 10, "tasks": 5 })).diagnosed();
+    let directory = tempfile::tempdir().unwrap();
+    let run = made.write(&directory.path().join("run"));
+    let line = r#"{"task":0,"loss_change":{"from":-1.0,"to":1.0,"counts":[1,9000,0,9],"below":0,"above":990}}"#;
+    std::fs::write(run.join("diagnostics.jsonl"), line).unwrap();
+    let report = Report::new(Study::read(&[directory.path().into()]).unwrap());
+    let note = &figure(&report, "loss-change-embedded").note;
+    assert!(note.contains("Up to 10.0 % of a histogram lie beyond the ends of the axis"), "{note}");
+}
+
+#[test]
+fn a_retention_that_would_hide_the_others_is_cut_and_said_to_be() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = Made::paper().with(json!({ "dataset": "embedded", "classes": 10, "tasks": 3 })).write(directory.path());
+    let text = std::fs::read_to_string(run.join("result.json")).unwrap();
+    let mut result: serde_json::Value = serde_json::from_str(&text).unwrap();
+    result["matrix"] = json!([[0.01, 0.0, 0.0], [0.5, 0.4, 0.0], [0.5, 0.3, 0.2]]);
+    std::fs::write(run.join("result.json"), result.to_string()).unwrap();
+    let report = Report::new(Study::read(&[directory.path().into()]).unwrap());
+    let retention = figure(&report, "retention-embedded");
+    assert!(retention.note.contains("What is above 2 is drawn there"), "{}", retention.note);
+    assert!(retention.svg.contains(">2.0</text>") && !retention.svg.contains(">50</text>"), "the axis ends at 2");
+    assert!(retention.svg.contains("after +1 tasks: 25.38"), "the value is told");
+}

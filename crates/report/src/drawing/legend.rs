@@ -46,10 +46,16 @@ impl Legend {
         lowest.expect("there is one column at least")
     }
 
+    /// Names are broken only in columns that would take more than their share of the width.
     fn in_columns(names: &[(usize, &str)], widest: f64, sample: Sample, columns: usize) -> Self {
-        let room = (widest + GAP) / columns as f64 - SAMPLE - SPACE - GAP;
-        let entries = names.iter().map(|&(series, name)| (series, wrapped(name, SIZE, room))).collect();
-        Self { sample, columns, entries }
+        let entries = names.iter().map(|&(series, name)| (series, vec![name.to_owned()])).collect();
+        let mut legend = Self { sample, columns, entries };
+        let room = widest + GAP - columns as f64 * (SAMPLE + SPACE + GAP);
+        let most = fair_limit((0..columns).map(|column| legend.name_width(column)).collect(), room);
+        for (entry, (_, name)) in legend.entries.iter_mut().zip(names) {
+            entry.1 = wrapped(name, SIZE, most);
+        }
+        legend
     }
 
     pub fn height(&self) -> f64 {
@@ -88,12 +94,27 @@ impl Legend {
 
     /// How far it is from each column to the next.
     fn widths(&self) -> Vec<f64> {
-        let widest = |column: usize| {
-            let lines = self.entries.iter().skip(column).step_by(self.columns).flat_map(|(_, name)| name);
-            lines.map(|line| width(line, SIZE)).fold(0.0, f64::max)
-        };
-        (0..self.columns).map(|column| SAMPLE + SPACE + widest(column) + GAP).collect()
+        (0..self.columns).map(|column| SAMPLE + SPACE + self.name_width(column) + GAP).collect()
     }
+
+    /// The widest line of the names in a column.
+    fn name_width(&self, column: usize) -> f64 {
+        let lines = self.entries.iter().skip(column).step_by(self.columns).flat_map(|(_, name)| name);
+        lines.map(|line| width(line, SIZE)).fold(0.0, f64::max)
+    }
+}
+
+/// What each of some widths may take at most so that all fit into a room: who needs less than an even share leaves the rest to others.
+fn fair_limit(mut widths: Vec<f64>, mut room: f64) -> f64 {
+    widths.sort_by(f64::total_cmp);
+    for (taken, width) in widths.iter().enumerate() {
+        let share = room / (widths.len() - taken) as f64;
+        if *width > share {
+            return share;
+        }
+        room -= width;
+    }
+    f64::INFINITY
 }
 
 fn row_height(row: &[(usize, Vec<String>)]) -> f64 {
@@ -117,6 +138,13 @@ mod tests {
             let kept: String =
                 legend.entries.iter().flat_map(|(_, lines)| lines).map(|line| line.replace(' ', "")).collect();
             assert_eq!(kept, names.map(|(_, name)| name.replace(' ', "")).concat());
+        }
+    }
+
+    #[test]
+    fn who_needs_less_leaves_room_to_others() {
+        for (widths, limit) in [([100.0, 10.0, 20.0], 60.0), ([100.0, 10.0, 80.0], 40.0), ([30.0; 3], f64::INFINITY)] {
+            assert_eq!(fair_limit(widths.into(), 90.0).total_cmp(&limit), std::cmp::Ordering::Equal, "{widths:?}");
         }
     }
 

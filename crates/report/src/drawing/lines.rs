@@ -8,6 +8,7 @@ use super::{
     head::Head,
     legend::{Legend, Sample},
     palette::Style,
+    text::wrapped,
 };
 
 /// A figure of panels that share their series.
@@ -80,6 +81,10 @@ impl Point {
 }
 
 const MARGIN: f64 = 14.0;
+/// Of a panel's title: its size, its size to measure it by, as bold letters are wider than those that are measured, and that of a line.
+const TITLE: f64 = 12.0;
+const BOLD_TITLE: f64 = 13.6;
+const TITLE_LINE: f64 = 15.0;
 /// More bands than this hide each other: then the spread is told only to those who point at a marker.
 const MOST_BANDS: usize = 6;
 /// More filled histograms than this hide each other: then they are outlines.
@@ -99,12 +104,17 @@ impl Lines {
             _ => 5,
         };
         let rows = self.panels.len().div_ceil(columns);
-        let (panel_width, panel_height) = match columns {
+        let (panel_width, drawing_height) = match columns {
             1 => (700.0, 400.0),
-            2 => (380.0, 270.0),
-            3 => (300.0, 230.0),
-            _ => (236.0, 186.0),
+            2 => (380.0, 252.0),
+            3 => (300.0, 212.0),
+            _ => (236.0, 168.0),
         };
+        let titles: Vec<Vec<String>> =
+            self.panels.iter().map(|panel| wrapped(&panel.title, BOLD_TITLE, panel_width - 40.0)).collect();
+        let title_lines = titles.iter().map(Vec::len).max().unwrap_or(0);
+        let title_height = if title_lines == 0 { 0.0 } else { 18.0 + (title_lines - 1) as f64 * TITLE_LINE };
+        let panel_height = title_height + drawing_height;
         // Several panels share the names of their axes, which stand outside.
         let outside = if alone { 0.0 } else { 20.0 };
         let width = columns as f64 * panel_width + 2.0 * MARGIN + outside;
@@ -113,13 +123,14 @@ impl Lines {
         let below = head.height() + rows as f64 * panel_height;
         let canvas = Canvas::new(width, (below + outside + legend.height() + MARGIN).ceil());
         head.draw(&canvas, MARGIN);
-        for (i, panel) in self.panels.iter().enumerate() {
+        for (i, (panel, title)) in self.panels.iter().zip(&titles).enumerate() {
             let place = Place {
                 left: MARGIN + outside + (i % columns) as f64 * panel_width,
-                top: head.height() + (i / columns) as f64 * panel_height,
+                top: head.height() + (i / columns) as f64 * panel_height + title_height,
                 width: panel_width,
-                height: panel_height,
+                height: drawing_height,
             };
+            draw_title(&canvas, place, title);
             panel.draw(&canvas, place, alone);
         }
         if let (false, Some(panel)) = (alone, self.panels.first()) {
@@ -153,19 +164,7 @@ impl Lines {
 }
 
 impl Panel {
-    fn draw(&self, canvas: &Canvas, mut place: Place, named: bool) {
-        if !self.title.is_empty() {
-            canvas.text(
-                place.left + place.width / 2.0 + 12.0,
-                place.top + 13.0,
-                12.0,
-                Anchor::Middle,
-                true,
-                &self.title,
-            );
-            place.top += 16.0;
-            place.height -= 18.0;
-        }
+    fn draw(&self, canvas: &Canvas, place: Place, named: bool) {
         let scale = axes::draw(canvas, place, &self.x, &self.y, named);
         let curves: Vec<&Curve> = self.curves.iter().filter(|curve| !curve.points.is_empty()).collect();
         let looks = Looks {
@@ -179,6 +178,14 @@ impl Panel {
             curve.draw(canvas, &scale, &looks);
             canvas.end();
         }
+    }
+}
+
+/// The lines of a title above a panel.
+fn draw_title(canvas: &Canvas, place: Place, lines: &[String]) {
+    let middle = place.left + place.width / 2.0 + 12.0;
+    for (above, line) in lines.iter().rev().enumerate() {
+        canvas.text(middle, place.top - 4.0 - above as f64 * TITLE_LINE, TITLE, Anchor::Middle, true, line);
     }
 }
 

@@ -5,74 +5,103 @@ use measure::{Histogram, TaskDiagnostics};
 use super::{Figure, Named, Scene};
 use crate::drawing::{Axis, Curve, Lines, Panel, Point, Shape};
 
-/// The paper's gradient alignment of samples picked for a high and for a low change of loss: one figure per group.
+type Pick = fn(&TaskDiagnostics) -> Option<&Histogram>;
+
+/// The paper's red and blue, as near as our colours are, both with whole lines.
+const KINDS: [(usize, &str, Pick); 2] = [
+    (8, "highest change of loss (conflicting)", |line| line.alignment_high.as_ref()),
+    (0, "lowest change of loss (aligned)", |line| line.alignment_low.as_ref()),
+];
+
+const COSINE: &str = "cosine with the batch's gradient";
+
+/// The paper's gradient alignment of samples picked for a high and for a low change of loss: one figure that compares groups over all tasks, then
+/// one per group, task by task.
 pub fn alignment(scene: &Scene) -> Vec<Figure> {
-    let figure = |named: &Named| {
-        let kinds: [(usize, &str, Pick); 2] = [
-            (1, "highest change of loss (conflicting)", |line| line.alignment_high.as_ref()),
-            (0, "lowest change of loss (aligned)", |line| line.alignment_low.as_ref()),
-        ];
-        let series: Vec<(usize, String)> =
-            kinds.iter().map(|(series, name, _)| (*series, (*name).to_owned())).collect();
-        let curves =
-            |task: usize| kinds.iter().filter_map(|&(series, name, of)| steps(named, task, series, name, of)).collect();
-        let panels = panels(named.group.tasks(), "cosine with the batch's gradient", curves);
-        let lines = Lines {
-            title: format!("Gradient alignment of retrieved samples, {}", named.name),
-            subtitle: scene.subtitle.clone(),
-            series,
-            panels,
-        };
-        let kind =
-            format!("alignment-{}", scene.groups.iter().position(|one| one.place == named.place).unwrap_or(0) + 1);
-        let note = "Share of picks, summed over seeds, on sampled steps. One panel per task.";
-        let figure = scene.lines(&kind, note, &lines);
-        (!lines.panels.is_empty()).then(|| Figure { sources: vec![named.source()], ..figure })
-    };
-    scene.groups.iter().filter_map(figure).collect()
+    let title = "Gradient alignment of retrieved samples";
+    let panels = scene.groups.iter().map(|named| (named.name.clone(), kinds(named, None))).collect();
+    let note = "Share of picks on sampled steps of all tasks, summed over seeds. One panel per way of learning.";
+    let mut figures: Vec<Figure> =
+        drawn(scene, "alignment", title, note, (COSINE, panels), kind_names()).into_iter().collect();
+    for (i, named) in scene.groups.iter().enumerate() {
+        let panels = tasks(named.group.tasks(), |task| kinds(named, Some(task)));
+        let title = format!("{title}, {}", named.name);
+        let note = "Share of picks on sampled steps, summed over seeds. One panel per task.";
+        let figure = drawn(scene, &format!("alignment-{}", i + 1), &title, note, (COSINE, panels), kind_names());
+        figures.extend(figure.map(|figure| Figure { sources: vec![named.source()], ..figure }));
+    }
+    figures
 }
 
 /// How much the coming update would change the loss of candidates.
 pub fn loss_change(scene: &Scene) -> Option<Figure> {
-    let curves = |task: usize| {
-        let of = |named: &Named| steps(named, task, named.place, &named.name, |line| line.loss_change.as_ref());
-        scene.groups.iter().filter_map(of).collect()
-    };
-    let tasks = scene.groups.iter().map(|named| named.group.tasks()).max()?;
-    let panels = panels(tasks, "change of loss", curves);
-    let drawn: Vec<usize> = panels.iter().flat_map(|panel| &panel.curves).map(|curve| curve.series).collect();
-    let series = scene.series().into_iter().filter(|(place, _)| drawn.contains(place)).collect();
-    let title = "Change of loss of candidates under the coming update".to_owned();
-    let lines = Lines { title, subtitle: scene.subtitle.clone(), series, panels };
+    let of = |named: &Named, task| steps(named, Some(task), named.place, &named.name, |line| line.loss_change.as_ref());
+    let most = scene.groups.iter().map(|named| named.group.tasks()).max()?;
+    let panels = tasks(most, |task| scene.groups.iter().filter_map(|named| of(named, task)).collect());
     let note = "Share of all candidates scored while a task was learned, summed over seeds.";
-    (!lines.panels.is_empty()).then(|| scene.lines("loss-change", note, &lines))
+    let title = "Change of loss of candidates under the coming update";
+    drawn(scene, "loss-change", title, note, ("change of loss", panels), scene.series())
 }
 
-type Pick = fn(&TaskDiagnostics) -> Option<&Histogram>;
+fn kind_names() -> Vec<(usize, String)> {
+    KINDS.iter().map(|(series, name, _)| (*series, (*name).to_owned())).collect()
+}
 
-fn panels(tasks: usize, x: &str, curves: impl Fn(usize) -> Vec<Curve>) -> Vec<Panel> {
-    let mut panels: Vec<Panel> = (0..tasks)
-        .map(|task| Panel {
-            title: format!("task {}", task + 1),
-            x: Axis::percent(x),
-            y: Axis::percent(""),
-            curves: curves(task),
-        })
-        .filter(|panel| !panel.curves.is_empty())
-        .collect();
-    let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
-    let x = Axis::around(x, points().map(|point| point.x).collect::<Vec<_>>(), false);
-    let y = Axis::around("share, %", points().map(|point| point.y).collect::<Vec<_>>(), true);
-    for panel in &mut panels {
-        (panel.x, panel.y) = (x.clone(), y.clone());
+fn kinds(named: &Named, task: Option<usize>) -> Vec<Curve> {
+    KINDS.iter().filter_map(|&(series, name, of)| steps(named, task, series, name, of)).collect()
+}
+
+fn tasks(tasks: usize, curves: impl Fn(usize) -> Vec<Curve>) -> Vec<(String, Vec<Curve>)> {
+    (0..tasks).map(|task| (format!("task {}", task + 1), curves(task))).collect()
+}
+
+/// Panels with the same axes; none if nothing is in them.
+fn drawn(
+    scene: &Scene,
+    kind: &str,
+    title: &str,
+    note: &str,
+    (x, mut panels): (&str, Vec<(String, Vec<Curve>)>),
+    series: Vec<(usize, String)>,
+) -> Option<Figure> {
+    panels.retain(|(_, curves)| !curves.is_empty());
+    let x = shared_axis(x, panels.iter().flat_map(|(_, curves)| curves))?;
+    let mut curves: Vec<&mut Curve> = panels.iter_mut().flat_map(|(_, curves)| curves).collect();
+    let slack = (x.to - x.from) * 1e-9;
+    for curve in &mut curves {
+        curve.points.retain(|point| (x.from - slack..=x.to + slack).contains(&point.x));
     }
-    panels
+    let shares = curves.iter().flat_map(|curve| &curve.points).map(|point| point.y);
+    let y = Axis::around("share, %", shares.collect::<Vec<_>>(), true);
+    let inside = |curve: &Curve| curve.points.split_last().map_or(0.0, |(_, bins)| bins.iter().map(|bin| bin.y).sum());
+    let outside = curves.iter().map(|curve| 100.0 - inside(curve)).fold(0.0, f64::max);
+    let note = if outside < 0.05 {
+        note.to_owned()
+    } else {
+        format!("{note} Up to {outside:.1} % of a histogram lie beyond the ends of the axis and are not drawn.")
+    };
+    let panels =
+        panels.into_iter().map(|(title, curves)| Panel { title, x: x.clone(), y: y.clone(), curves }).collect();
+    let lines = Lines { title: title.into(), subtitle: scene.subtitle.clone(), series, panels };
+    Some(scene.lines(kind, &note, &lines))
 }
 
-/// The histogram of a group in a task, summed over seeds; none if no run has it. Runs with other bins are left out.
-fn steps(named: &Named, task: usize, series: usize, name: &str, of: Pick) -> Option<Curve> {
-    let lines = named.group.runs.iter().flat_map(|run| &run.diagnostics).filter(|line| line.task == task);
-    let mut histograms = lines.filter_map(of);
+/// Smaller shares of a bin, in percent, do not widen the axis.
+const TAIL: f64 = 0.1;
+
+/// An axis for the bins that hold more than a trace; none if there are no bins.
+fn shared_axis<'a>(label: &str, curves: impl Iterator<Item = &'a Curve>) -> Option<Axis> {
+    let bins: Vec<(&Point, &Point)> =
+        curves.flat_map(|curve| curve.points.iter().zip(curve.points.iter().skip(1))).collect();
+    let (first, last) = (bins.first()?.0.x, bins.iter().map(|(_, end)| end.x).fold(f64::NEG_INFINITY, f64::max));
+    let ends = bins.iter().filter(|(bin, _)| bin.y >= TAIL).flat_map(|(bin, end)| [bin.x, end.x]).collect::<Vec<_>>();
+    Some(Axis::around(label, if ends.is_empty() { vec![first, last] } else { ends }, false))
+}
+
+/// The histogram of a group in a task, or in all, summed over seeds; none if no run has it. Runs with other bins are left out.
+fn steps(named: &Named, task: Option<usize>, series: usize, name: &str, of: Pick) -> Option<Curve> {
+    let wanted = |line: &&TaskDiagnostics| task.is_none_or(|task| line.task == task);
+    let mut histograms = named.group.runs.iter().flat_map(|run| &run.diagnostics).filter(wanted).filter_map(of);
     let mut sum = histograms.next()?.clone();
     for other in histograms.filter(|other| same_bins(other, &sum)).cloned().collect::<Vec<_>>() {
         sum.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
@@ -81,9 +110,10 @@ fn steps(named: &Named, task: usize, series: usize, name: &str, of: Pick) -> Opt
     }
     let (bins, total) = (sum.counts.len(), sum.total());
     let end = |bin: usize| sum.from + (sum.to - sum.from) * bin as f64 / bins as f64;
+    let place = task.map_or("all tasks".to_owned(), |task| format!("task {}", task + 1));
     let point = |bin: usize| {
         let share = 100.0 * sum.counts.get(bin).copied().unwrap_or(0) as f64 / total.max(1) as f64;
-        let tip = format!("{name}: task {}: {:.2} to {:.2}: {share:.2} %", task + 1, end(bin), end(bin + 1));
+        let tip = format!("{name}: {place}: {:.2} to {:.2}: {share:.2} %", end(bin), end(bin + 1));
         Point { x: end(bin), y: share, spread: None, tip }
     };
     (total > 0).then(|| Curve { series, points: (0..=bins).map(point).collect(), shape: Shape::Steps })

@@ -7,6 +7,9 @@ use crate::drawing::{Axis, Curve, Lines, Panel, Shape};
 
 const BANDS: &str = "Bands, drawn for up to six series, are one sample standard deviation over seeds.";
 
+/// A task of which almost nothing was known at first can be known ten times better later, which would leave no room for the others.
+const MOST_RETENTION: f64 = 2.0;
+
 /// The paper's "average class accuracy after +k task batches since the moment a task appeared".
 pub fn after(scene: &Scene) -> Figure {
     let title = "Accuracy after +k tasks since a task appeared";
@@ -25,15 +28,22 @@ pub fn retention(scene: &Scene) -> Figure {
         curve_over_k(named, 1.0, "", |named, k| named.group.of_matrix(|matrix| retention_after(matrix, k).value))
     };
     let curves: Vec<Curve> = scene.groups.iter().map(curve).collect();
-    let values = curves.iter().flat_map(|curve| &curve.points).map(|point| point.y + point.spread.unwrap_or(0.0));
-    let y = Axis::around("retention", values.collect::<Vec<_>>().into_iter().chain([1.0]), true);
+    let points = || curves.iter().flat_map(|curve| &curve.points);
+    let highest = points().map(|point| point.extent()[1].min(MOST_RETENTION)).chain([1.0]);
+    let y = Axis::around("retention", highest.collect::<Vec<_>>(), true);
+    let beyond = points().any(|point| point.y > MOST_RETENTION);
     let lines = figure(
         scene,
         "Retention after +k tasks since a task appeared",
         vec![Panel { title: String::new(), x: over_k(scene), y, curves }],
     );
     let note = "What share of its first accuracy a task has kept; above 1 it became better known. Tasks whose first accuracy is 0 are left out.";
-    scene.lines("retention", &format!("{note} {BANDS}"), &lines)
+    let cut = if beyond {
+        format!(" What is above {MOST_RETENTION} is drawn there: point at it for its value.")
+    } else {
+        String::new()
+    };
+    scene.lines("retention", &format!("{note}{cut} {BANDS}"), &lines)
 }
 
 /// The paper's per-task accuracy curves: how well each task is known as others follow.

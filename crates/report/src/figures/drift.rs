@@ -32,10 +32,11 @@ impl Way {
 pub fn by_task(scene: &Scene, way: Way) -> Option<Figure> {
     let per_task = classes_per_task(scene)?;
     let tasks = scene.groups.iter().map(|named| named.group.tasks()).max()?;
-    let panels = |task: usize| {
-        (format!("proxies of task {}", task + 1), (task * per_task..(task + 1) * per_task).collect::<Vec<_>>())
+    let panel = |task: usize| {
+        let classes = (task * per_task..(task + 1) * per_task).collect();
+        Followed { title: format!("proxies of task {}", task + 1), task, classes }
     };
-    figure(scene, way, ("drift-tasks", "Proxy drift by task"), (0..tasks).map(panels).collect())
+    figure(scene, way, ("drift-tasks", "Proxy drift by task"), (0..tasks).map(panel).collect())
 }
 
 /// The paper's proxy drift of the classes of the first task.
@@ -48,7 +49,8 @@ pub fn by_class(scene: &Scene, way: Way) -> Option<Figure> {
         Some(name) if same_order => format!("class {} ({name})", class + 1),
         _ => format!("class {}", class + 1),
     };
-    let panels = (0..per_task).map(|class| (name(class), vec![class])).collect();
+    let panel = |class: usize| Followed { title: name(class), task: 0, classes: vec![class] };
+    let panels = (0..per_task).map(panel).collect();
     figure(scene, way, ("drift-classes", "Proxy drift of the classes of the first task"), panels)
 }
 
@@ -58,16 +60,22 @@ fn classes_per_task(scene: &Scene) -> Option<usize> {
     (per_task > 0).then_some(per_task)
 }
 
-/// One panel per list of classes, whose drift is averaged.
-fn figure(scene: &Scene, way: Way, (kind, title): (&str, &str), of: Vec<(String, Vec<usize>)>) -> Option<Figure> {
+/// A panel: classes of a task whose drift is averaged.
+struct Followed {
+    title: String,
+    task: usize,
+    classes: Vec<usize>,
+}
+
+fn figure(scene: &Scene, way: Way, (kind, title): (&str, &str), of: Vec<Followed>) -> Option<Figure> {
     let tasks = scene.groups.iter().map(|named| named.group.tasks()).max()?;
     let mut panels: Vec<Panel> = of
         .into_iter()
-        .map(|(title, classes)| Panel {
-            title,
+        .map(|followed| Panel {
             x: Axis::whole("while learning task", 1, tasks),
             y: Axis::percent(""),
-            curves: scene.groups.iter().map(|named| curve(named, way, &classes)).collect(),
+            curves: scene.groups.iter().map(|named| curve(named, way, &followed)).collect(),
+            title: followed.title,
         })
         .collect();
     panels.retain(|panel| panel.curves.iter().any(|curve| !curve.points.is_empty()));
@@ -82,20 +90,23 @@ fn figure(scene: &Scene, way: Way, (kind, title): (&str, &str), of: Vec<(String,
     }
     let title = format!("{title}, {}", way.name());
     let lines = Lines { title, subtitle: scene.subtitle.clone(), series: scene.series(), panels };
-    let note = "Euclidean distance that proxies moved while the task on the horizontal axis was learned. Bands, drawn for up to six \
-                series, are one sample standard deviation over seeds.";
+    let note = "Euclidean distance that proxies moved while the task on the horizontal axis was learned, from the task after their own on: \
+                before, they move from where they were drawn at random. Bands, drawn for up to six series, are one sample standard deviation \
+                over seeds.";
     (!lines.panels.is_empty()).then(|| scene.lines(&format!("{kind}-{}", way.name()), note, &lines))
 }
 
-fn curve(named: &Named, way: Way, classes: &[usize]) -> Curve {
+/// From the task after their own on.
+fn curve(named: &Named, way: Way, followed: &Followed) -> Curve {
     let point = |task: usize| {
         let value = named.group.over_seeds(|run| {
             let diagnostics = run.diagnostics.iter().find(|line| line.task == task)?;
-            mean_drift(diagnostics, classes, way)
+            mean_drift(diagnostics, &followed.classes, way)
         });
         named.point(task as f64 + 1.0, &format!("while learning task {}", task + 1), value, 1.0, "")
     };
-    Curve { series: named.place, points: (0..named.group.tasks()).filter_map(point).collect(), shape: Shape::Line }
+    let points = (followed.task + 1..named.group.tasks()).filter_map(point).collect();
+    Curve { series: named.place, points, shape: Shape::Line }
 }
 
 fn mean_drift(line: &TaskDiagnostics, classes: &[usize], way: Way) -> Option<f64> {
