@@ -187,9 +187,11 @@ impl Named<'_> {
     fn point(&self, x: f64, where_: &str, value: Option<OverSeeds>, scale: f64, unit: &str) -> Option<Point> {
         let value = value?;
         let (y, spread) = (value.mean * scale, value.deviation.map(|deviation| deviation * scale));
-        let spread_said = spread.map_or(String::new(), |spread| format!(" ± {spread:.2}"));
+        // What has no unit is about 1.
+        let digits = if unit.is_empty() { 3 } else { 2 };
+        let spread_said = spread.map_or(String::new(), |spread| format!(" ± {spread:.digits$}"));
         let seeds = if value.n == 1 { "1 seed".to_owned() } else { format!("{} seeds", value.n) };
-        let tip = format!("{}: {where_}: {y:.2}{spread_said}{unit} ({seeds})", self.name);
+        let tip = format!("{}: {where_}: {y:.digits$}{spread_said}{unit} ({seeds})", self.name);
         Some(Point { x, y, spread, tip })
     }
 }

@@ -104,5 +104,27 @@ fn a_retention_that_would_hide_the_others_is_cut_and_said_to_be() {
     let retention = figure(&report, "retention-embedded");
     assert!(retention.note.contains("What is above 2 is drawn there"), "{}", retention.note);
     assert!(retention.svg.contains(">2.0</text>") && !retention.svg.contains(">50</text>"), "the axis ends at 2");
-    assert!(retention.svg.contains("after +1 tasks: 25.38"), "the value is told");
+    assert!(retention.svg.contains("after +1 tasks: 25.375"), "the value is told");
+}
+
+#[test]
+fn drift_follows_tasks_of_any_size() {
+    let directory = tempfile::tempdir().unwrap();
+    let made = Made::paper().with(json!({ "dataset": "embedded", "classes": 4, "tasks": 3 })).diagnosed();
+    let run = made.write(&directory.path().join("run"));
+    let line = |task: usize, drifts: &[f64]| {
+        let drift =
+            drifts.iter().enumerate().map(|(class, raw)| json!({ "class": class, "raw": raw, "normalised": 0.5 }));
+        json!({ "task": task, "proxy_drift": drift.collect::<Vec<_>>() }).to_string()
+    };
+    let lines = [line(0, &[9.0]), line(1, &[1.25, 9.0, 9.0]), line(2, &[0.25, 1.5, 2.5, 9.0])];
+    std::fs::write(run.join("diagnostics.jsonl"), lines.join("\n")).unwrap();
+    let report = Report::new(Study::read(&[directory.path().into()]).unwrap());
+    let drift = &figure(&report, "drift-tasks-raw-embedded").svg;
+    for said in ["task 2: 1.250", "task 3: 0.250", "task 3: 2.000"] {
+        assert!(drift.contains(&format!("while learning {said}")), "{said}");
+    }
+    assert!(
+        !drift.contains("9.000") && figure(&report, "drift-classes-raw-embedded").svg.contains("class 1 (thing 0)")
+    );
 }

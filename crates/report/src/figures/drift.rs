@@ -1,9 +1,14 @@
 //! How far proxies move while later tasks are learned.
 
-use measure::{Distance, TaskDiagnostics};
+use std::collections::BTreeSet;
+
+use measure::Distance;
 
 use super::{Figure, Named, Scene};
-use crate::drawing::{Axis, Curve, Lines, Panel, Point, Shape};
+use crate::{
+    drawing::{Axis, Curve, Lines, Panel, Point, Shape},
+    run::Run,
+};
 
 /// Proxies as they are, or their directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,41 +35,41 @@ impl Way {
 
 /// The paper's proxy drift averaged over the classes of each task.
 pub fn by_task(scene: &Scene, way: Way) -> Option<Figure> {
-    let per_task = classes_per_task(scene)?;
     let tasks = scene.groups.iter().map(|named| named.group.tasks()).max()?;
-    let panel = |task: usize| {
-        let classes = (task * per_task..(task + 1) * per_task).collect();
-        Followed { title: format!("proxies of task {}", task + 1), task, classes }
-    };
+    let panel = |task: usize| Followed { title: format!("proxies of task {}", task + 1), task, class: None };
     figure(scene, way, ("drift-tasks", "Proxy drift by task"), (0..tasks).map(panel).collect())
 }
 
 /// The paper's proxy drift of the classes of the first task.
 pub fn by_class(scene: &Scene, way: Way) -> Option<Figure> {
-    let per_task = classes_per_task(scene)?;
-    let names = &scene.groups.first()?.group.runs.first()?.class_names;
+    let runs = || scene.groups.iter().flat_map(|named| &named.group.runs);
+    let classes: BTreeSet<usize> = runs().flat_map(|run| classes_of(run, 0)).collect();
+    let names = &runs().next()?.class_names;
     // Seeds may order classes differently: then a class has a number, not a name.
-    let same_order = scene.groups.iter().flat_map(|named| &named.group.runs).all(|run| run.class_names == *names);
+    let same_order = runs().all(|run| run.class_names == *names);
     let name = |class: usize| match names.get(class) {
         Some(name) if same_order => format!("class {} ({name})", class + 1),
         _ => format!("class {}", class + 1),
     };
-    let panel = |class: usize| Followed { title: name(class), task: 0, classes: vec![class] };
-    let panels = (0..per_task).map(panel).collect();
+    let panel = |class: usize| Followed { title: name(class), task: 0, class: Some(class) };
+    let panels = classes.into_iter().map(panel).collect();
     figure(scene, way, ("drift-classes", "Proxy drift of the classes of the first task"), panels)
 }
 
-fn classes_per_task(scene: &Scene) -> Option<usize> {
-    let run = scene.groups.first()?.group.runs.first()?;
-    let per_task = run.class_names.len() / run.matrix.tasks_seen().max(1);
-    (per_task > 0).then_some(per_task)
-}
-
-/// A panel: classes of a task whose drift is averaged.
+/// A panel: a task whose classes are followed, or one of them.
 struct Followed {
     title: String,
     task: usize,
-    classes: Vec<usize>,
+    class: Option<usize>,
+}
+
+/// The classes that appeared in a task: those whose proxies its line has and no earlier one. So tasks may have any number of classes.
+fn classes_of(run: &Run, task: usize) -> BTreeSet<usize> {
+    let seen = |until: usize| {
+        let lines = run.diagnostics.iter().filter(move |line| line.task < until);
+        lines.flat_map(|line| &line.proxy_drift).map(|drift| drift.class).collect::<BTreeSet<usize>>()
+    };
+    &seen(task + 1) - &seen(task)
 }
 
 fn figure(scene: &Scene, way: Way, (kind, title): (&str, &str), of: Vec<Followed>) -> Option<Figure> {
@@ -99,18 +104,18 @@ fn figure(scene: &Scene, way: Way, (kind, title): (&str, &str), of: Vec<Followed
 /// From the task after their own on.
 fn curve(named: &Named, way: Way, followed: &Followed) -> Curve {
     let point = |task: usize| {
-        let value = named.group.over_seeds(|run| {
-            let diagnostics = run.diagnostics.iter().find(|line| line.task == task)?;
-            mean_drift(diagnostics, &followed.classes, way)
-        });
+        let value = named.group.over_seeds(|run| mean_drift(run, task, followed, way));
         named.point(task as f64 + 1.0, &format!("while learning task {}", task + 1), value, 1.0, "")
     };
     let points = (followed.task + 1..named.group.tasks()).filter_map(point).collect();
     Curve { series: named.place, points, shape: Shape::Line }
 }
 
-fn mean_drift(line: &TaskDiagnostics, classes: &[usize], way: Way) -> Option<f64> {
-    let drifts = line.proxy_drift.iter().filter(|drift| classes.contains(&drift.class));
+fn mean_drift(run: &Run, task: usize, followed: &Followed, way: Way) -> Option<f64> {
+    let line = run.diagnostics.iter().find(|line| line.task == task)?;
+    let classes = classes_of(run, followed.task);
+    let is_followed = |class: usize| classes.contains(&class) && followed.class.is_none_or(|only| class == only);
+    let drifts = line.proxy_drift.iter().filter(|drift| is_followed(drift.class));
     let drifts: Vec<f64> = drifts.map(|drift| way.of(&drift.distance)).collect();
     measure::OverSeeds::of(&drifts).map(|over_classes| over_classes.mean)
 }
