@@ -15,10 +15,12 @@ use crate::{
 
 /// Gradients are compared in every so manyth step.
 const ALIGNMENT_EVERY: u64 = 50;
+/// Cosines are counted in so many bins from −1 to 1.
+const ALIGNMENT_BINS: usize = 40;
 /// Changes of loss are counted between −this and this; what is beyond is counted beside.
-const LOSS_CHANGE: f64 = 4.0;
-/// Bins of each histogram.
-const BINS: usize = 40;
+const LOSS_CHANGE: f64 = 8.0;
+/// In so many bins.
+const LOSS_CHANGE_BINS: usize = 80;
 
 /// What was seen so far. It is part of a checkpoint, so that a resumed run goes on counting.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -79,7 +81,7 @@ impl Diagnostics {
         self.class_mix.resize(self.class_mix.len().max(network.seen), 0);
         retrieved.samples.iter().for_each(|sample| self.class_mix[sample.label.index()] += 1);
         for change in retrieved.loss_changes {
-            let histogram = || Histogram::new(-LOSS_CHANGE, LOSS_CHANGE, BINS);
+            let histogram = || Histogram::new(-LOSS_CHANGE, LOSS_CHANGE, LOSS_CHANGE_BINS);
             self.loss_change.get_or_insert_with(histogram).add(f64::from(*change));
         }
         if let Some(conflicting) = retrieved.conflicting.filter(|_| (steps + 1).is_multiple_of(ALIGNMENT_EVERY)) {
@@ -100,7 +102,7 @@ impl Diagnostics {
         for (samples, histogram) in [(high, &mut self.alignment_high), (low, &mut self.alignment_low)] {
             for sample in samples {
                 let cosine = network.gradient(std::slice::from_ref(sample)).flat().cosine(&batch);
-                histogram.get_or_insert_with(|| Histogram::new(-1.0, 1.0, BINS)).add(f64::from(cosine));
+                histogram.get_or_insert_with(|| Histogram::new(-1.0, 1.0, ALIGNMENT_BINS)).add(f64::from(cosine));
             }
         }
     }
@@ -145,7 +147,7 @@ impl Diagnostics {
         let histograms = [&self.alignment_high, &self.alignment_low, &self.loss_change];
         self.finished.len() == tasks
             && self.proxies.len() == proxies(network).map_or(0, |(proxies, _)| proxies.len())
-            && histograms.into_iter().flatten().all(|histogram| histogram.counts.len() == BINS)
+            && histograms.into_iter().flatten().all(|histogram| !histogram.counts.is_empty())
     }
 }
 
@@ -249,7 +251,7 @@ mod tests {
         let mut diagnostics = Diagnostics::new(&network);
         let mut look = |conflicting, steps| {
             let samples = [other.clone(), new.clone(), new.clone()];
-            let retrieved = Retrieved { samples: &samples, conflicting, loss_changes: &[-0.1, 7.0] };
+            let retrieved = Retrieved { samples: &samples, conflicting, loss_changes: &[-0.1, 17.0] };
             let appraiser = &mut NetworkAppraiser { network: &network, seen: 2, shape: SHAPE };
             diagnostics.retrieved(retrieved, &[new.clone()], appraiser, steps);
         };
@@ -258,9 +260,13 @@ mod tests {
         look(Some(1), 49);
         assert_eq!(diagnostics.class_mix, [6, 3]);
         let changes = diagnostics.loss_change.unwrap();
-        assert_eq!((changes.total(), changes.above, changes.counts[BINS / 2 - 1]), (6, 3, 3));
+        assert_eq!((changes.total(), changes.above, changes.counts[LOSS_CHANGE_BINS / 2 - 1]), (6, 3, 3));
         let (high, low) = (diagnostics.alignment_high.unwrap(), diagnostics.alignment_low.unwrap());
-        assert_eq!((low.total(), low.counts[BINS - 1]), (2, 2), "the batch's own image points where the batch does");
+        assert_eq!(
+            (low.total(), low.counts[ALIGNMENT_BINS - 1]),
+            (2, 2),
+            "the batch's own image points where the batch does"
+        );
         assert_eq!((high.total(), high.counts[0]), (1, 1), "with the other label, it points the other way");
     }
 }

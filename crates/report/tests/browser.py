@@ -181,6 +181,8 @@ def use(browser, page, screenshots):
 def main():
     page = pathlib.Path(sys.argv[1]).resolve()
     screenshots = pathlib.Path(sys.argv[3]) if sys.argv[2:3] == ["--screenshots"] else None
+    if screenshots:
+        screenshots.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Browser(profile)
         try:
