@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 pub use bar::Bar;
 pub use comparison::{comparison, comparison_json};
-pub use overview::Overview;
+pub use overview::{Overview, Told};
 pub use progress::{Progress, clock};
 pub use summary::summary;
 

@@ -13,8 +13,16 @@ pub fn manifest(runs: &[Planned]) -> String {
 /// # Errors
 /// A line is not what [`manifest`] writes: its number, and what is wrong with it.
 pub fn read_manifest(text: &str) -> Result<Vec<Planned>, String> {
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(i, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", i + 1))).collect()
+    let read = |(i, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", i + 1));
+    let runs: Vec<Planned> = text.lines().enumerate().map(read).collect::<Result<_, String>>()?;
+    if runs.is_empty() {
+        return Err("it lists no run".into());
+    }
+    let wrong = |i: &usize| runs[*i].index != *i || runs[..*i].iter().any(|run| run.name == runs[*i].name);
+    match (0..runs.len()).find(wrong) {
+        None => Ok(runs),
+        Some(i) => Err(format!("line {}: it should be run {i}, and of another name than those before", i + 1)),
+    }
 }
 
 #[cfg(test)]
@@ -29,5 +37,10 @@ mod tests {
         assert_eq!(read_manifest(&manifest(&runs)).unwrap(), runs);
         assert_eq!(manifest(&runs).lines().count(), 2);
         assert!(read_manifest("{}\n").unwrap_err().starts_with("line 1: missing field"));
+        assert_eq!(read_manifest("").unwrap_err(), "it lists no run");
+        let cut = manifest(&runs).lines().skip(1).collect::<String>();
+        assert!(read_manifest(&cut).unwrap_err().starts_with("line 1: it should be run 0"));
+        let twice = manifest(&runs).replace("seed1", "seed0");
+        assert!(read_manifest(&twice).unwrap_err().starts_with("line 2: it should be run 1, and of another name"));
     }
 }

@@ -40,7 +40,7 @@ impl Grid {
         let mut runs: Vec<Planned> = Vec::new();
         for (index, settings) in kept.into_iter().enumerate() {
             let name = self.name(&settings);
-            if runs.iter().any(|run| run.settings == settings || run.name == name) {
+            if runs.iter().any(|run| run.name == name) {
                 return Err(GridError::SameRun(name));
             }
             runs.push(Planned { index, name, settings });
@@ -67,12 +67,9 @@ impl Grid {
         combinations
     }
 
-    /// The settings of axes that have more than one value, as a directory is named.
+    /// The settings of all axes, as a directory is named. Those with one value too: when another is added, the name stays.
     fn name(&self, settings: &Table) -> String {
-        let varied = |name: &str| {
-            let axis = self.axes.values().find(|values| values.iter().any(|value| value.contains_key(name)));
-            axis.is_some_and(|values| values.iter().any(|value| value.get(name) != values[0].get(name)))
-        };
+        let varied = |name: &str| self.axes.values().flatten().any(|value| value.contains_key(name));
         let mut names: Vec<&str> = settings.keys().map(String::as_str).filter(|name| varied(name)).collect();
         let place = |name: &str| match PLAIN.iter().position(|plain| *plain == name) {
             Some(place) => place,
@@ -83,13 +80,21 @@ impl Grid {
         let part = |name: &&str| match (&settings[*name], PLAIN.contains(name)) {
             (Value::String(text), _) => text.clone(),
             (value, true) => value.to_string(),
+            (Value::Float(value), false) => format!("{name}{}", short(*value)),
             (value, false) => format!("{name}{value}"),
         };
         let name = names.iter().map(part).collect::<Vec<_>>().join("-");
         let name: String =
             name.chars().map(|c| if c.is_alphanumeric() || "+-._".contains(c) { c } else { '-' }).collect();
-        if name.is_empty() { "run".into() } else { name }
+        // Neither hidden, nor another directory, nor where logs are.
+        if name.is_empty() || name.starts_with('.') || name == "logs" { format!("run-{name}") } else { name }
     }
+}
+
+/// 0.1 and 1e38, whichever way is shorter.
+fn short(value: f64) -> String {
+    let (plain, scientific) = (value.to_string(), format!("{value:e}"));
+    if plain.len() <= scientific.len() { plain } else { scientific }
 }
 
 /// Whether settings have all of some others.
@@ -133,9 +138,12 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_does_not_vary_is_not_in_the_name() {
-        assert_eq!(names("[axes]\nmethod = ['er']\nratio = ['7:3', '5:5']"), ["7-3", "5-5"]);
-        assert_eq!(names("[axes]\nmethod = ['er']"), ["run"]);
+    fn names_stay_when_an_axis_gets_another_value() {
+        assert_eq!(names("[axes]\nmethod = ['er']\nratio = ['7:3', '5:5']"), ["er-7-3", "er-5-5"]);
+        assert_eq!(names("[axes]\nmethod = ['er']"), ["er"]);
+        assert_eq!(names("[axes]\nmethod = ['er', 'pcr']"), ["er", "pcr"]);
+        assert_eq!(names("[axes]\nlr = [0.05, 1e38, 1.0]"), ["lr0.05", "lr1e38", "lr1"]);
+        assert_eq!(names("[axes]\ndataset = ['..', 'logs', 'a/b']"), ["run-..", "run-logs", "a-b"]);
     }
 
     #[test]

@@ -32,6 +32,17 @@ pub struct Position {
     pub batch: usize,
 }
 
+/// What a step was like.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LastStep {
+    /// The loss; none where the step only moved the running statistics.
+    pub loss: Option<f32>,
+    /// How many samples were replayed.
+    pub retrieved: usize,
+    /// How many samples the memory held after it.
+    pub memory: usize,
+}
+
 /// What a run has come to, besides network and memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
@@ -49,6 +60,9 @@ pub struct Progress {
     pub peak_memory_bytes: Option<u64>,
     /// How long `steps.jsonl` was.
     pub steps_length: u64,
+    /// What the last step was like.
+    #[serde(default)]
+    pub last: Option<LastStep>,
     /// What was seen while looking into the steps, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagnostics: Option<Diagnostics>,

@@ -48,9 +48,9 @@ struct Sum {
 /// What a step has chosen to replay, before it trains.
 #[derive(Clone, Copy)]
 pub struct Retrieved<'a> {
-    /// The first draw.
-    pub samples: &'a [Sample],
-    /// The first so many of them were chosen because their loss would rise, the others because it would fall; none where it was for no such
+    /// Every draw of the step.
+    pub draws: &'a [Vec<Sample>],
+    /// The first so many of a draw were chosen because their loss would rise, the others because it would fall; none where it was for no such
     /// reason.
     pub conflicting: Option<usize>,
     /// Every change of loss that was computed on the way.
@@ -79,13 +79,15 @@ impl Diagnostics {
         steps: u64,
     ) {
         self.class_mix.resize(self.class_mix.len().max(network.seen), 0);
-        retrieved.samples.iter().for_each(|sample| self.class_mix[sample.label.index()] += 1);
+        retrieved.draws.iter().flatten().for_each(|sample| self.class_mix[sample.label.index()] += 1);
         for change in retrieved.loss_changes {
             let histogram = || Histogram::new(-LOSS_CHANGE, LOSS_CHANGE, LOSS_CHANGE_BINS);
             self.loss_change.get_or_insert_with(histogram).add(f64::from(*change));
         }
-        if let Some(conflicting) = retrieved.conflicting.filter(|_| (steps + 1).is_multiple_of(ALIGNMENT_EVERY)) {
-            let (high, low) = retrieved.samples.split_at(conflicting.min(retrieved.samples.len()));
+        if let (Some(conflicting), Some(first)) = (retrieved.conflicting, retrieved.draws.first())
+            && (steps + 1).is_multiple_of(ALIGNMENT_EVERY)
+        {
+            let (high, low) = first.split_at(conflicting.min(first.len()));
             self.compare_gradients(high, low, incoming, network);
         }
     }
@@ -107,7 +109,7 @@ impl Diagnostics {
         }
     }
 
-    /// Measures where the replayed samples lie. `features` `[n, d]` begin with one row for each of them: their raw views, where the method
+    /// Measures where the replayed samples of the first draw lie. `features` `[n, d]` begin with one row for each of them: their raw views, where the method
     /// trains on those. `network` has not moved since.
     pub(crate) fn trained(&mut self, features: Tensor<2>, samples: &[Sample], network: &Network) {
         let size = features.dims()[1];
@@ -250,8 +252,8 @@ mod tests {
         let (new, other) = (sample([200, 30], 0), sample([200, 30], 1));
         let mut diagnostics = Diagnostics::new(&network);
         let mut look = |conflicting, steps| {
-            let samples = [other.clone(), new.clone(), new.clone()];
-            let retrieved = Retrieved { samples: &samples, conflicting, loss_changes: &[-0.1, 17.0] };
+            let draws = [vec![other.clone(), new.clone(), new.clone()]];
+            let retrieved = Retrieved { draws: &draws, conflicting, loss_changes: &[-0.1, 17.0] };
             let appraiser = &mut NetworkAppraiser { network: &network, seen: 2, shape: SHAPE };
             diagnostics.retrieved(retrieved, &[new.clone()], appraiser, steps);
         };

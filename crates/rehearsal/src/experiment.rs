@@ -14,7 +14,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, Position, Progress},
+    checkpoint::{Checkpoint, CheckpointError, LastStep, Position, Progress},
     clock::Clock,
     config::{Config, Offer, Refusal, Said},
     datasets::DataError,
@@ -128,6 +128,7 @@ impl Experiment {
     /// # Errors
     /// See [`ExperimentError`].
     pub fn resume(directory: &Path, adjust: impl FnOnce(&mut Said)) -> Result<Self, ExperimentError> {
+        let held = RunDirectory::hold(directory)?;
         let mut said = Said::parse(&RunDirectory::read_config(directory)?)?;
         adjust(&mut said);
         let mut experiment = Self::open(&said)?;
@@ -136,15 +137,23 @@ impl Experiment {
                 Checkpoint::from_bytes(&bytes, experiment.stream.shape()).and_then(|saved| experiment.restore(saved));
             restored.map_err(|error| ExperimentError::Checkpoint { path: directory.join("checkpoint"), error })?;
         }
-        experiment.directory = Some(RunDirectory::reopen(directory, experiment.progress.steps_length)?);
+        experiment.directory = Some(held.go_on(experiment.progress.steps_length)?);
         experiment.open_board()?;
         Ok(experiment)
     }
 
+    /// Where it was asked for, goes on showing the run in `TensorBoard`: from the last step on, which is written again.
     fn open_board(&mut self) -> Result<(), DirectoryError> {
-        if let (Some(directory), true) = (self.directory(), self.config.tensorboard) {
-            self.board = Some(Board::open(directory, self.progress.steps)?);
+        let (Some(directory), true) = (self.directory(), self.config.tensorboard) else { return Ok(()) };
+        let Progress { steps, last, matrix, position, .. } = &self.progress;
+        let mut board = Board::open(directory, *steps)?;
+        if let Some(last) = last {
+            board.step(*steps, last)?;
         }
+        if *position == (Position { task: position.task, ..Position::default() }) {
+            board.task(*steps, matrix)?;
+        }
+        self.board = Some(board);
         Ok(())
     }
 
@@ -208,6 +217,11 @@ impl Experiment {
     pub fn total_steps(&self) -> u64 {
         let batches: usize = self.stream.tasks().map(|task| self.stream.batches(task)).sum();
         batches as u64 * self.config.passes() as u64
+    }
+
+    /// The classes in order of appearance.
+    pub fn class_names(&self) -> &[String] {
+        self.stream.class_names()
     }
 
     /// What has been done so far.
@@ -284,13 +298,14 @@ impl Experiment {
         if let Some(loss) = event.loss.filter(|loss| !loss.is_finite()) {
             return Err(ExperimentError::Diverged { loss, step: event.step, task: event.task + 1, epoch: epoch + 1 });
         }
-        let (retrieved, memory) = (report.retrieved, self.learner.memory().len());
+        let last = LastStep { loss: report.loss, retrieved: report.retrieved, memory: self.learner.memory().len() };
         if let Some(directory) = &mut self.directory {
-            directory.log(&Line::Step { event, retrieved, memory })?;
+            directory.log(&Line::Step { event, retrieved: last.retrieved, memory: last.memory })?;
         }
         if let Some(board) = &mut self.board {
-            board.step(&event, retrieved, memory)?;
+            board.step(event.step, &last)?;
         }
+        self.progress.last = Some(last);
         self.count_seconds(task, clock.since_start());
         Ok(event)
     }

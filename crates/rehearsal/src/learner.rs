@@ -117,10 +117,10 @@ impl Learner {
         drop(probe);
 
         let retrieved = drawn.iter().map(Vec::len).sum();
-        let first: Vec<Sample> = drawn.first().map_or_else(Vec::new, |slots| memory.at(slots));
+        let replayed: Vec<Vec<Sample>> = drawn.iter().map(|slots| memory.at(slots)).collect();
         if let Some(watch) = &mut watch {
             let conflicting = retrieval.conflicting(memory);
-            let chosen = Retrieved { samples: &first, conflicting, loss_changes: &loss_changes };
+            let chosen = Retrieved { draws: &replayed, conflicting, loss_changes: &loss_changes };
             watch.retrieved(chosen, incoming, &mut NetworkAppraiser { network, seen, shape }, step);
         }
         seconds.diagnostics = clock.lap();
@@ -139,7 +139,7 @@ impl Learner {
         let descent = method.descent(network, &batch);
         seconds.training = clock.lap();
         if let (Some(watch), Some(features)) = (watch, method.replayed_features()) {
-            watch.trained(features, &first, network);
+            watch.trained(features, &replayed[0], network);
         }
         seconds.diagnostics += clock.lap();
         let loss = descent.map(|Descent { loss, gradients }| {

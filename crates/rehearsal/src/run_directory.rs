@@ -27,6 +27,24 @@ pub struct RunDirectory {
     steps: io::BufWriter<File>,
 }
 
+/// The directory of a run to go on with, kept from other processes while its checkpoint is read.
+#[derive(Debug)]
+pub struct HeldDirectory {
+    path: PathBuf,
+    log: File,
+}
+
+impl HeldDirectory {
+    /// Goes on where `steps.jsonl` counts up to `steps_length` bytes.
+    ///
+    /// # Errors
+    /// It cannot be written, or lost what the checkpoint counts on.
+    pub fn go_on(self, steps_length: u64) -> Result<RunDirectory, DirectoryError> {
+        let steps = cut_steps(&self.path, self.log, steps_length)?;
+        Ok(RunDirectory { path: self.path, steps })
+    }
+}
+
 /// What can go wrong with a run's directory.
 #[derive(Debug, Error)]
 pub enum DirectoryError {
@@ -36,6 +54,9 @@ pub enum DirectoryError {
     /// It holds no run.
     #[error("{0} holds no run to resume: it has no {CONFIG}")]
     NoRun(PathBuf),
+    /// It holds a run that has nothing left to do.
+    #[error("the run in {0} is finished")]
+    Finished(PathBuf),
     /// Another process has it.
     #[error("another process is writing {0}")]
     Busy(PathBuf),
@@ -98,12 +119,18 @@ impl RunDirectory {
         path.join(STEPS).exists() && matches!(lock_steps(path), Err(DirectoryError::Busy(_)))
     }
 
-    /// The directory of a run to go on with, whose `steps.jsonl` counts up to `steps_length` bytes.
+    /// Keeps other processes from a run that is to go on. Its checkpoint is read after this, not before: whoever held it until now may have
+    /// written another.
     ///
     /// # Errors
-    /// It cannot be written.
-    pub fn reopen(path: &Path, steps_length: u64) -> Result<Self, DirectoryError> {
-        Ok(Self { path: path.into(), steps: cut_steps(path, lock_steps(path)?, steps_length)? })
+    /// There is no run, another process has it, or it is finished.
+    pub fn hold(path: &Path) -> Result<HeldDirectory, DirectoryError> {
+        Self::read_config(path)?;
+        let log = lock_steps(path)?;
+        match Self::read_result(path)? {
+            None => Ok(HeldDirectory { path: path.into(), log }),
+            Some(_) => Err(DirectoryError::Finished(path.into())),
+        }
     }
 
     /// The text of `config.toml` in a directory.
@@ -266,7 +293,7 @@ mod tests {
         let length = directory.sync_log().unwrap();
         directory.log(&2).unwrap();
         drop(directory);
-        let mut directory = RunDirectory::reopen(path.path(), length).unwrap();
+        let mut directory = RunDirectory::hold(path.path()).unwrap().go_on(length).unwrap();
         directory.log(&3).unwrap();
         directory.sync_log().unwrap();
         assert_eq!(fs::read_to_string(path.path().join(STEPS)).unwrap(), "1\n3\n");
@@ -281,12 +308,23 @@ mod tests {
         let mut first = RunDirectory::create(path.path(), "").unwrap();
         first.log(&1).unwrap();
         let length = first.sync_log().unwrap();
-        assert!(
-            RunDirectory::reopen(path.path(), length).unwrap_err().to_string().contains("another process is writing")
-        );
+        assert!(RunDirectory::is_busy(path.path()));
+        assert!(RunDirectory::hold(path.path()).unwrap_err().to_string().contains("another process is writing"));
         drop(first);
-        assert!(RunDirectory::reopen(path.path(), length + 1).unwrap_err().to_string().contains("cannot be resumed"));
-        RunDirectory::reopen(path.path(), length).unwrap();
+        assert!(!RunDirectory::is_busy(path.path()));
+        let go_on = |length| RunDirectory::hold(path.path()).unwrap().go_on(length);
+        assert!(go_on(length + 1).unwrap_err().to_string().contains("cannot be resumed"));
+        go_on(length).unwrap().finish(&[], "{}").unwrap();
+        assert!(RunDirectory::hold(path.path()).unwrap_err().to_string().ends_with("is finished"));
+    }
+
+    #[test]
+    fn a_run_killed_before_it_had_settings_leaves_no_run() {
+        let path = tempfile::tempdir().unwrap();
+        fs::write(path.path().join(STEPS), "").unwrap();
+        fs::write(path.path().join("config.toml.partial"), "see").unwrap();
+        drop(RunDirectory::create(path.path(), "").unwrap());
+        assert!(RunDirectory::create(path.path(), "").unwrap_err().to_string().contains("already holds a run"));
     }
 
     #[test]

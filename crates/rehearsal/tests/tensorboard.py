@@ -6,6 +6,7 @@ Needs the package `tensorboard` (PyPI).
 """
 
 import json
+import logging
 import pathlib
 import sys
 
@@ -14,6 +15,9 @@ sys.path = [entry for entry in sys.path if pathlib.Path(entry or ".").resolve() 
 
 import numpy
 from tensorboard.backend.event_processing import event_accumulator
+
+# It warns of every resumed run, which is what this is about.
+logging.getLogger("tensorboard").setLevel(logging.ERROR)
 
 
 def shown(directory):
@@ -41,6 +45,7 @@ def logged(steps):
 
 run = pathlib.Path(sys.argv[1])
 files = sorted((run / "tensorboard").iterdir())
+assert len(files) > 1, "a run that was interrupted has several files: this one was not"
 shown, logged = shown(run / "tensorboard"), logged(run / "steps.jsonl")
 for tag, series in logged.items():
     assert len(series) == len(shown[tag]), f"{tag}: {len(shown[tag])} values are shown, {len(series)} were logged"

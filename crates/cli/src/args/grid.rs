@@ -48,7 +48,7 @@ pub struct Grid {
     /// Only the runs with these settings, such as method=pcr,seed=0
     #[arg(long, value_name = "SETTINGS")]
     pub only: Option<Only>,
-    /// Show what would run and for how long, and write nothing
+    /// Show what would run and for how long, and begin nothing
     #[arg(long)]
     pub dry_run: bool,
     /// Go on with other runs when one fails; failures are listed at the end

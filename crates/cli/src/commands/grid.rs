@@ -6,10 +6,13 @@ mod pool;
 mod state;
 mod worker;
 
-use std::{fs, path::Path, process::ExitCode};
+use std::{collections::VecDeque, fs, path::Path, process::ExitCode, time::Duration};
 
 use anyhow::{Context, Result, anyhow};
-use rehearsal::{record::Record, run_directory::write_whole};
+use rehearsal::{
+    record::Record,
+    run_directory::{RunDirectory, write_whole},
+};
 
 use crate::{
     args::grid::{Grid, Part, Place},
@@ -18,25 +21,22 @@ use crate::{
 };
 use estimate::Estimate;
 use plan::{Job, Plan};
-pub use pool::Told;
 use pool::{Ending, Event, Pool};
 use state::State;
 
 /// Runs a grid, or says how far it is.
 pub fn grid(args: &Grid) -> Result<ExitCode> {
-    let done = match (&args.what, &args.file) {
+    match (&args.what, &args.file) {
         (Some(Part::Status { file, place, json }), _) => status(file, place, *json),
         (Some(Part::RunOne { file, index, place, threads, worker }), _) => {
-            return worker::run_one(file, *index, place, threads.map(usize::from), *worker);
+            let one = if *worker { worker::work } else { worker::run_one };
+            one(file, *index, place, threads.map(usize::from))
         }
-        (None, Some(file)) => return run(args, file),
-        (None, None) => Err(anyhow!("name a grid file")),
-    };
-    done.or_else(refuse)
+        (None, file) => run(args, file.as_deref().unwrap_or(Path::new(""))),
+    }
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "so that it can be named in `or_else`")]
-fn refuse(error: anyhow::Error) -> Result<ExitCode> {
+fn refuse(error: &anyhow::Error) -> Result<ExitCode> {
     talk(&format!("error: {error:#}"));
     Ok(ExitCode::from(2))
 }
@@ -44,24 +44,27 @@ fn refuse(error: anyhow::Error) -> Result<ExitCode> {
 /// How many there are of each state, in words.
 fn counted(states: &[State]) -> String {
     let of = |wanted: &str| states.iter().filter(|state| state.name() == wanted).count();
-    let parts = ["done", "running", "failed", "stopped", "left"].map(|name| (of(name), name));
+    let parts = ["done", "running", "failed", "stopped", "left", "foreign"].map(|name| (of(name), name));
     let parts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
-    format!("{} runs: {}", states.len(), parts.join(", "))
+    format!("{} run{}: {}", states.len(), if states.len() == 1 { "" } else { "s" }, parts.join(", "))
 }
 
 fn status(file: &Path, place: &Place, json: bool) -> Result<ExitCode> {
-    let plan = Plan::read(file, place)?;
-    let states = plan.states()?;
+    let plan = match Plan::read(file, place) {
+        Ok(plan) => plan,
+        Err(error) => return refuse(&error),
+    };
+    let states = plan.states();
     let mut text = String::new();
     for (job, state) in plan.jobs.iter().zip(&states) {
+        let (name, index) = (&job.planned.name, job.planned.index);
         if json {
-            let (name, index) = (&job.planned.name, job.planned.index);
             let line =
                 serde_json::json!({ "index": index, "name": name, "state": state.name(), "directory": job.directory });
             text += &format!("{line}\n");
         } else {
-            text += &format!("{:>4} {:<8} {}{}\n", job.planned.index, state.name(), job.planned.name, state.more());
+            text += &format!("{index:>4} {:<8} {name}{}\n", state.name(), state.more());
         }
     }
     if !json {
@@ -71,60 +74,83 @@ fn status(file: &Path, place: &Place, json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a sitting is about: the runs that were chosen, and those of them that are not done.
+struct Sitting {
+    plan: Plan,
+    states: Vec<State>,
+    chosen: Vec<usize>,
+    waiting: Vec<usize>,
+    jobs: usize,
+    /// Threads of each job.
+    threads: usize,
+}
+
 fn run(args: &Grid, file: &Path) -> Result<ExitCode> {
-    let prepared = Plan::read(file, &args.place).and_then(|plan| {
-        let chosen: Vec<usize> = match &args.only {
-            None => (0..plan.jobs.len()).collect(),
-            Some(only) => only.of(&plan.planned())?.iter().map(|planned| planned.index).collect(),
-        };
-        let states = plan.states()?;
-        let waiting: Vec<usize> = chosen.iter().copied().filter(|&index| states[index] != State::Done).collect();
-        Ok((plan, states, chosen, waiting))
-    });
-    let (plan, states, chosen, waiting) = match prepared {
-        Ok(prepared) => prepared,
-        Err(error) => return refuse(error),
+    let sitting = match prepare(args, file) {
+        Ok(sitting) => sitting,
+        Err(error) => return refuse(&error),
     };
-    let threads = args.threads.map_or_else(cores, usize::from);
-    let jobs = args.jobs.map_or_else(|| cores().min(8), usize::from).min(waiting.len()).max(1);
-    let each = (threads / jobs).max(1);
+    let Sitting { plan, states, chosen, waiting, .. } = &sitting;
     let of: Vec<State> = chosen.iter().map(|&index| states[index].clone()).collect();
     talk(&format!("{} in {}", counted(&of), plan.out.display()));
-    if args.dry_run {
-        return dry_run(&plan, &states, &waiting, (jobs, each));
-    }
     if waiting.is_empty() {
         talk(&format!("nothing is left to do; make a report: rehearsal report {}", plan.out.display()));
         return Ok(ExitCode::SUCCESS);
     }
-    if let Err(error) = plan.check_data(&waiting) {
-        return refuse(error);
+    if args.dry_run {
+        print(&waiting.iter().map(|&index| would(&plan.jobs[index], &states[index])).collect::<String>())?;
     }
-    let _lock = match begin(&plan) {
-        Ok(lock) => lock,
-        Err(error) => return refuse(error),
+    match estimate(&sitting) {
+        Ok(line) => talk(&line),
+        Err(error) if args.continue_on_error => talk(&format!("no estimate: {error:#}")),
+        Err(error) => return refuse(&error),
+    }
+    if args.dry_run {
+        return Ok(ExitCode::SUCCESS);
+    }
+    match begin(plan) {
+        Ok(_lock) => work(&sitting, args.continue_on_error),
+        Err(error) => refuse(&error),
+    }
+}
+
+fn prepare(args: &Grid, file: &Path) -> Result<Sitting> {
+    let plan = Plan::read(file, &args.place)?;
+    let chosen: Vec<usize> = match &args.only {
+        None => (0..plan.jobs.len()).collect(),
+        Some(only) => only.of(&plan.planned())?.iter().map(|planned| planned.index).collect(),
     };
-    talk(&Estimate::of(&plan, &states, &waiting, each).line(jobs, each));
-    work(&plan, (chosen.len() - waiting.len(), waiting), (jobs, each), args.continue_on_error)
+    let states = plan.states();
+    for &index in &chosen {
+        if let State::Foreign(why) = &states[index] {
+            return Err(anyhow!("{why}"));
+        }
+    }
+    let waiting: Vec<usize> = chosen.iter().copied().filter(|&index| states[index] != State::Done).collect();
+    let jobs = args.jobs.map_or_else(|| cores().min(8), usize::from).min(waiting.len()).max(1);
+    let threads = (args.threads.map_or_else(cores, usize::from) / jobs).max(1);
+    Ok(Sitting { plan, states, chosen, waiting, jobs, threads })
 }
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-fn dry_run(plan: &Plan, states: &[State], waiting: &[usize], (jobs, each): (usize, usize)) -> Result<ExitCode> {
-    let line = |&index: &usize| {
-        let (job, state) = (&plan.jobs[index], &states[index]);
-        let what = if *state == State::Left { "would run" } else { "would go on" };
-        format!("{:>4} {what} {}{}\n", job.planned.index, job.planned.name, state.more())
+/// What would become of a run.
+fn would(job: &Job, state: &State) -> String {
+    let what = match state {
+        State::Left => "would run",
+        State::Running => "is running:",
+        _ => "would go on:",
     };
-    print(&waiting.iter().map(line).collect::<String>())?;
-    if let Err(error) = plan.check_data(waiting) {
-        talk(&format!("no estimate: {error:#}"));
-    } else if !waiting.is_empty() {
-        talk(&Estimate::of(plan, states, waiting, each).line(jobs, each));
-    }
-    Ok(ExitCode::SUCCESS)
+    format!("{:>4} {what} {}{}\n", job.planned.index, job.planned.name, state.more())
+}
+
+/// Opens all data, so that what is missing is told at once, and measures a few steps.
+fn estimate(Sitting { plan, states, waiting, jobs, threads, .. }: &Sitting) -> Result<String> {
+    plan.check_data(waiting)?;
+    talk("measuring a few steps …");
+    Ok(Estimate::of(plan, states, waiting, *threads)?.line(*jobs, *threads))
 }
 
 /// Makes the grid's directory, writes the manifest, and keeps other grids out while the lock lives.
@@ -139,43 +165,44 @@ fn begin(plan: &Plan) -> Result<fs::File> {
     Ok(lock)
 }
 
-/// Does what is waiting, `jobs` at a time. `before` are done already.
-fn work(
-    plan: &Plan,
-    (before, waiting): (usize, Vec<usize>),
-    (jobs, each): (usize, usize),
-    go_on: bool,
-) -> Result<ExitCode> {
-    let mut overview = Overview::new(before, before + waiting.len());
-    let asked = Asked::listen(|times| {
-        if times == 1 {
-            talk("\nstopping at checkpoints; press Ctrl-C again to stop at once");
-        }
-    })?;
-    let mut pool = Pool::new(plan.manifest(), each)?;
-    let mut left = waiting.into_iter();
+/// Does what is waiting, some at a time. A run that another process holds is left for later.
+fn work(sitting: &Sitting, go_on: bool) -> Result<ExitCode> {
+    let Sitting { plan, chosen, waiting, jobs, threads, .. } = sitting;
+    let mut overview = Overview::new(chosen.len() - waiting.len(), chosen.len());
+    let asked = Asked::listen(|_| {})?;
+    let mut pool = Pool::new(plan.manifest(), *threads)?;
+    let mut queue: VecDeque<usize> = waiting.iter().copied().collect();
     let (mut failed, mut stopping): (Vec<(usize, String)>, bool) = (Vec::new(), false);
     loop {
-        while !stopping && pool.running() < jobs {
-            let Some(index) = left.next() else { break };
-            pool.start(index, &plan.jobs[index])?;
-            overview.start(index, &plan.jobs[index].planned.name);
+        while !stopping && pool.running() < *jobs {
+            let Some(index) = next(plan, &mut queue) else { break };
+            match pool.start(index, &plan.jobs[index]) {
+                Ok(()) => overview.start(index, &plan.jobs[index].planned.name),
+                Err(error) => fail(index, format!("{error:#}"), go_on, &mut failed, &mut stopping),
+            }
         }
         if pool.running() == 0 {
-            break;
+            if stopping || queue.is_empty() {
+                break;
+            }
+            // All that is left is held by other processes.
+            std::thread::sleep(Duration::from_millis(500));
         }
         match pool.next_event() {
             None => overview.tick(),
             Some(Event::Progress { index, told }) => overview.progress(index, &told),
-            Some(Event::Ended { index, ending }) => {
+            Some(Event::Ended { index, status }) => {
+                let ending = Ending::of(status, &plan.jobs[index].log, stopping || asked.times() > 0);
                 overview.end(index, &ended(&plan.jobs[index], &ending), matches!(ending, Ending::Done));
                 if let Ending::Failed(why) = ending {
-                    failed.push((index, why));
-                    stopping |= !go_on;
+                    fail(index, why, go_on, &mut failed, &mut stopping);
                 }
             }
         }
-        stopping |= asked.times() > 0;
+        if asked.times() > 0 && !stopping {
+            overview.say("stopping at checkpoints; press Ctrl-C again to stop at once");
+            stopping = true;
+        }
         if stopping {
             pool.ask_to_stop();
         }
@@ -186,7 +213,25 @@ fn work(
         }
     }
     overview.finish();
-    finish(plan, &failed, asked.times() > 0)
+    Ok(finish(sitting, &failed, asked.times() > 0))
+}
+
+fn fail(index: usize, why: String, go_on: bool, failed: &mut Vec<(usize, String)>, stopping: &mut bool) {
+    failed.push((index, why));
+    *stopping |= !go_on;
+}
+
+/// The next run that no other process holds; one that another has finished in the meantime is not started again.
+fn next(plan: &Plan, queue: &mut VecDeque<usize>) -> Option<usize> {
+    for _ in 0..queue.len() {
+        let index = queue.pop_front()?;
+        if RunDirectory::is_busy(&plan.jobs[index].directory) {
+            queue.push_back(index);
+        } else {
+            return Some(index);
+        }
+    }
+    None
 }
 
 /// One line about a run that has ended.
@@ -197,7 +242,7 @@ fn ended(job: &Job, ending: &Ending) -> String {
             "accuracy {} %, forgetting {} %, {}",
             percent(record.accuracy),
             percent(record.forgetting),
-            clock(std::time::Duration::try_from_secs_f64(record.seconds.total).unwrap_or_default())
+            clock(Duration::try_from_secs_f64(record.seconds.total).unwrap_or_default())
         ),
         (Ending::Done, None) => "done".into(),
         (Ending::Stopped, _) => "stopped at a checkpoint".into(),
@@ -206,19 +251,20 @@ fn ended(job: &Job, ending: &Ending) -> String {
     format!("{}: {said}", job.planned.name)
 }
 
-fn finish(plan: &Plan, failed: &[(usize, String)], asked: bool) -> Result<ExitCode> {
-    talk(&format!("{} in {}", counted(&plan.states()?), plan.out.display()));
+/// Says how far the grid is. It is done only if every chosen run is.
+fn finish(Sitting { plan, chosen, .. }: &Sitting, failed: &[(usize, String)], asked: bool) -> ExitCode {
+    let states: Vec<State> = chosen.iter().map(|&index| State::of(&plan.jobs[index])).collect();
+    talk(&format!("{} in {}", counted(&states), plan.out.display()));
     for (index, why) in failed {
         let job = &plan.jobs[*index];
         talk(&format!("failed: {}: {why} (all of it: {})", job.planned.name, job.log.display()));
     }
-    if !failed.is_empty() {
-        return Ok(ExitCode::FAILURE);
+    if states.iter().all(|state| *state == State::Done) {
+        talk(&format!("make a report: rehearsal report {}", plan.out.display()));
+        return ExitCode::SUCCESS;
     }
-    if asked {
+    if failed.is_empty() {
         talk("go on with the same command");
-        return Ok(ExitCode::from(130));
     }
-    talk(&format!("make a report: rehearsal report {}", plan.out.display()));
-    Ok(ExitCode::SUCCESS)
+    ExitCode::from(if asked && failed.is_empty() { 130 } else { 1 })
 }

@@ -16,7 +16,7 @@ use rehearsal::{
 
 use crate::{
     args::Run,
-    interrupt::Interrupt,
+    interrupt::{Asked, Interrupt},
     printer::{self, Bar, Progress, print, talk},
 };
 
@@ -32,8 +32,8 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     };
     let directory = experiment.directory().map(Path::to_owned).unwrap_or_default();
     let progress = if args.quiet { Progress::silent() } else { Progress::of(&experiment) };
-    let stopping = || talk("\nstopping after this step; press Ctrl-C again to stop at once");
-    match experiment.run(&mut Interrupt::catch(progress, stopping)?)? {
+    let asked = Asked::listen_for_run(|| talk("\nstopping after this step; press Ctrl-C again to stop at once"))?;
+    match experiment.run(&mut Interrupt { shown: progress, asked })? {
         Outcome::Finished(record) => show(args, &record, &directory),
         Outcome::Stopped => {
             talk(&format!("stopped at a checkpoint; go on with: rehearsal run --resume {}", directory.display()));

@@ -8,13 +8,38 @@ use std::{
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use serde_json::{Value, json};
+
 use super::{clock, talk};
-use crate::commands::grid::Told;
 
 /// How often a line about the whole grid is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(60);
 /// The bar counts thousandths of runs.
 const FINE: f64 = 1000.0;
+
+/// How far a run of a grid is, as its process tells it: a line of JSON.
+pub struct Told {
+    /// The task, from 0.
+    pub task: usize,
+    /// Steps taken.
+    pub step: u64,
+    /// Steps of the whole run.
+    pub total: u64,
+}
+
+impl Told {
+    /// As a line.
+    pub fn line(&self) -> String {
+        json!({ "task": self.task, "step": self.step, "total": self.total }).to_string()
+    }
+
+    /// From a line.
+    pub fn read(line: &str) -> Option<Self> {
+        let line: Value = serde_json::from_str(line).ok()?;
+        let number = |name: &str| line.get(name)?.as_u64();
+        Some(Self { task: number("task")? as usize, step: number("step")?, total: number("total")? })
+    }
+}
 
 /// A display of progress on standard error.
 pub struct Overview {
@@ -112,7 +137,8 @@ impl Overview {
         }
     }
 
-    fn say(&self, line: &str) {
+    /// Says a line above the bars.
+    pub fn say(&self, line: &str) {
         match &self.bars {
             Some((all, _)) if all.println(line).is_ok() => {}
             _ => talk(line),

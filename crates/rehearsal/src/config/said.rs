@@ -97,7 +97,14 @@ impl Said {
     /// # Errors
     /// A key is not known, or a value is of another kind.
     pub fn from_settings(settings: toml::Table) -> Result<Self, Refusal> {
-        settings.try_into().map_err(|error: toml::de::Error| Refusal(error.message().trim().to_owned()))
+        let read = |settings: toml::Table| settings.try_into::<Self>();
+        read(settings.clone()).map_err(|error| {
+            let alone = |(name, value): (&String, &toml::Value)| {
+                read([(name.clone(), value.clone())].into_iter().collect()).is_err()
+            };
+            let name = settings.iter().find(|entry| alone(*entry)).map(|(name, _)| format!("`{name}`: "));
+            Refusal(format!("{}{}", name.unwrap_or_default(), error.message().trim()))
+        })
     }
 
     /// What both say; where they differ, `other`. What the file says only because of a value that `other` replaces goes with it: the ratio

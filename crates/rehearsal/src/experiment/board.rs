@@ -9,7 +9,7 @@ use std::{
 use measure::{AccuracyMatrix, forgetting};
 use tensorboard::EventFile;
 
-use crate::{observer::StepEvent, run_directory::DirectoryError};
+use crate::{checkpoint::LastStep, run_directory::DirectoryError};
 
 /// How far behind a viewer may be.
 const FLUSH_EVERY: Duration = Duration::from_secs(2);
@@ -21,18 +21,19 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// Of a run in `directory`, so many of whose steps have been taken. What an earlier sitting wrote about later steps is void.
-    pub(super) fn open(directory: &Path, steps: u64) -> Result<Self, DirectoryError> {
+    /// Of a run in `directory`. What an earlier sitting wrote about `step` and later ones is void: whether it came to test after the step
+    /// is not known, so the step itself is written again.
+    pub(super) fn open(directory: &Path, step: u64) -> Result<Self, DirectoryError> {
         let place = directory.join("tensorboard");
-        let events = EventFile::resume(&place, now(), steps + 1).map_err(|error| unwritable(place)(error))?;
+        let events = EventFile::resume(&place, now(), step).map_err(|error| unwritable(place)(error))?;
         Ok(Self { events, flushed: Instant::now() })
     }
 
     /// After a step.
-    pub(super) fn step(&mut self, event: &StepEvent, retrieved: usize, memory: usize) -> Result<(), DirectoryError> {
-        let mut values = vec![("retrieved", retrieved as f32), ("memory", memory as f32)];
-        values.extend(event.loss.map(|loss| ("loss", loss)));
-        self.write(event.step, &values)?;
+    pub(super) fn step(&mut self, step: u64, last: &LastStep) -> Result<(), DirectoryError> {
+        let mut values = vec![("retrieved", last.retrieved as f32), ("memory", last.memory as f32)];
+        values.extend(last.loss.map(|loss| ("loss", loss)));
+        self.write(step, &values)?;
         if self.flushed.elapsed() >= FLUSH_EVERY {
             self.flush()?;
         }

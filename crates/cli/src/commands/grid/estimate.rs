@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use anyhow::{Context, Result};
 use rehearsal::{
     config::{Config, Said},
     experiment::Experiment,
@@ -19,19 +20,21 @@ use super::{
 };
 use crate::printer::clock;
 
-/// Steps that are measured of a kind of run, at most: by the sixth, a usual memory has as many samples as a draw looks at.
-const STEPS: u64 = 8;
+/// Steps that are measured in the first task: as many as fill the memory that is measured with.
+const FIRST_TASK: usize = 6;
+/// Steps that are measured in all, the others in the second task: some methods replay only there.
+const STEPS: u64 = 10;
+/// Samples in the memory that is measured with: what a usual draw looks at.
+const MEMORY: usize = 50;
 /// A kind of slow steps is measured no longer than this.
-const PER_KIND: Duration = Duration::from_secs(5);
-/// Kinds that are left when this has passed are taken for the mean of those that were measured.
+const PER_KIND: Duration = Duration::from_secs(6);
+/// Kinds that are left when this has passed are taken for the mean of those that were measured, of the same data if there are any.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What is known of the time that is left.
 pub struct Estimate {
-    /// Of one run after another; none where nothing could be measured.
-    seconds: Option<f64>,
-    /// The longest single run.
-    longest: f64,
+    /// Of each run.
+    runs: Vec<f64>,
     kinds: usize,
     measured: usize,
 }
@@ -43,68 +46,116 @@ struct Cost {
     steps: u64,
 }
 
+/// What tells runs of different cost apart: the data, and all settings but seed, memory and the exact ratio.
+type Kind = (String, String);
+
 impl Estimate {
     /// Of the runs `waiting`, each on so many threads.
-    pub fn of(plan: &Plan, states: &[State], waiting: &[usize], threads: usize) -> Self {
-        let mut kinds: BTreeMap<String, Option<Cost>> = BTreeMap::new();
-        let start = Instant::now();
+    ///
+    /// # Errors
+    /// A run that was to be measured cannot begin.
+    pub fn of(plan: &Plan, states: &[State], waiting: &[usize], threads: usize) -> Result<Self> {
+        let mut kinds: BTreeMap<Kind, (usize, Option<Cost>)> = BTreeMap::new();
         for &index in waiting {
-            let job = &plan.jobs[index];
-            kinds
-                .entry(kind(&job.config))
-                .or_insert_with(|| if start.elapsed() < PATIENCE { measure(job, threads) } else { None });
+            kinds.entry(kind(&plan.jobs[index].config)).or_insert((index, None));
         }
-        let known: Vec<Cost> = kinds.values().copied().flatten().collect();
-        let mean = |of: fn(&Cost) -> f64| known.iter().map(of).sum::<f64>() / known.len() as f64;
-        let usual = mean(|cost| cost.per_step * cost.steps as f64);
-        let left = |&index: &usize| match (kinds[&kind(&plan.jobs[index].config)], &states[index]) {
-            (Some(cost), State::Stopped(done)) => cost.per_step * cost.steps.saturating_sub(*done) as f64,
-            (Some(cost), _) => cost.per_step * cost.steps as f64,
-            (None, _) => usual,
+        let start = Instant::now();
+        for kind in every_data_set_first(kinds.keys().cloned().collect()) {
+            let Some((index, cost)) = kinds.get_mut(&kind) else { continue };
+            if start.elapsed() < PATIENCE {
+                let job = &plan.jobs[*index];
+                *cost = measure(job, threads).with_context(|| job.planned.name.clone())?;
+            }
+        }
+        let left = |&index: &usize| {
+            let kind = kind(&plan.jobs[index].config);
+            match (kinds.get(&kind).and_then(|(_, cost)| *cost), &states[index]) {
+                (Some(cost), State::Stopped(done)) => cost.per_step * cost.steps.saturating_sub(*done) as f64,
+                (Some(cost), _) => cost.seconds(),
+                (None, _) => mean(&kinds, Some(&kind.0)).or_else(|| mean(&kinds, None)).unwrap_or(0.0),
+            }
         };
-        let runs: Vec<f64> = waiting.iter().map(left).collect();
-        Self {
-            seconds: (!known.is_empty()).then(|| runs.iter().sum()),
-            longest: runs.into_iter().fold(0.0, f64::max),
-            kinds: kinds.len(),
-            measured: known.len(),
-        }
+        let runs = waiting.iter().map(left).collect();
+        Ok(Self { runs, kinds: kinds.len(), measured: kinds.values().filter(|(_, cost)| cost.is_some()).count() })
     }
 
     /// As a person reads it.
     pub fn line(&self, jobs: usize, threads: usize) -> String {
         let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        let how = format!("{} at a time on {} each", many(jobs, "run"), many(threads, "thread"));
-        let Some(seconds) = self.seconds else { return format!("{how}; how long it takes could not be measured") };
-        let left = Duration::try_from_secs_f64((seconds / jobs as f64).max(self.longest)).unwrap_or(Duration::MAX);
+        let longest = self.runs.iter().copied().fold(0.0, f64::max);
+        let seconds = (self.runs.iter().sum::<f64>() / jobs as f64).max(longest);
+        let left = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         let from = match (self.measured, self.kinds) {
             (measured, kinds) if measured == kinds => String::new(),
             (measured, kinds) => format!(" ({measured} of {kinds} kinds of run were measured)"),
         };
-        format!("{how}: about {} by a few measured steps{from}, tests not counted", clock(left))
+        format!(
+            "{} at a time on {} each: about {} by a few measured steps{from}, tests not counted",
+            many(jobs, "run"),
+            many(threads, "thread"),
+            clock(left)
+        )
     }
 }
 
-/// What tells runs of different cost apart: all settings but seed, memory and the exact ratio.
-fn kind(config: &Config) -> String {
-    let side = |count: usize| count.min(1);
-    let ratio = config.ratio.map(|Ratio { high, low }| Ratio { high: side(high), low: side(low) });
-    let config = Config { seed: 0, memory: 0, threads: 1, ratio, ..config.clone() };
-    serde_json::to_string(&config).expect("settings are plain data")
+impl Cost {
+    fn seconds(&self) -> f64 {
+        self.per_step * self.steps as f64
+    }
 }
 
-/// Takes a few steps, writing nothing. A run that cannot begin says why when its turn comes.
-fn measure(job: &Job, threads: usize) -> Option<Cost> {
-    let said = job.said.overridden_by(&Said { threads: Some(threads), ..Said::default() });
-    let experiment = Experiment::new(&said, None).ok()?;
-    let steps = experiment.total_steps();
+/// The mean over the measured kinds, of one data set or of all.
+fn mean(kinds: &BTreeMap<Kind, (usize, Option<Cost>)>, data: Option<&str>) -> Option<f64> {
+    let of = kinds.iter().filter(|(kind, _)| data.is_none_or(|data| kind.0 == data));
+    let costs: Vec<f64> = of.filter_map(|(_, (_, cost))| cost.map(|cost| cost.seconds())).collect();
+    (!costs.is_empty()).then(|| costs.iter().sum::<f64>() / costs.len() as f64)
+}
+
+/// In an order that has seen every data set before any twice.
+fn every_data_set_first(kinds: Vec<Kind>) -> Vec<Kind> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut turns: Vec<(usize, Kind)> = kinds
+        .into_iter()
+        .map(|kind| {
+            let turn = seen.entry(kind.0.clone()).or_default();
+            *turn += 1;
+            (*turn, kind)
+        })
+        .collect();
+    turns.sort();
+    turns.into_iter().map(|(_, kind)| kind).collect()
+}
+
+fn kind(config: &Config) -> Kind {
+    let side = |count: usize| count.min(1);
+    let ratio = config.ratio.map(|Ratio { high, low }| Ratio { high: side(high), low: side(low) });
+    let data = format!("{} {:?}", config.dataset, config.size);
+    let config = Config { seed: 0, memory: 0, threads: 1, ratio, ..config.clone() };
+    (data, serde_json::to_string(&config).expect("settings are plain data"))
+}
+
+/// Takes a few steps in each of two small tasks, writing nothing. A run that goes wrong on the way says so when its turn comes.
+fn measure(job: &Job, threads: usize) -> Result<Option<Cost>> {
+    let whole = Experiment::new(&job.said, None)?;
+    let (steps, config) = (whole.total_steps(), whole.config());
+    let in_task = (whole.class_names().len() / config.tasks).max(1);
+    let few = (FIRST_TASK * config.batch).div_ceil(in_task);
+    let small = Said {
+        threads: Some(threads),
+        train_per_class: Some(config.train_per_class.map_or(few, |most| few.min(most))),
+        test_per_class: Some(1),
+        memory: config.method.replays().then_some(config.memory.min(MEMORY)),
+        ..Said::default()
+    };
     let mut watch = Watch { start: Instant::now(), last: Instant::now(), seconds: Vec::new() };
-    experiment.run(&mut watch).ok()?;
+    if Experiment::new(&job.said.overridden_by(&small), None)?.run(&mut watch).is_err() {
+        return Ok(None);
+    }
     // The first steps have nothing or little to replay.
     let mut seconds = watch.seconds.split_off(watch.seconds.len() / 2);
     seconds.sort_by(f64::total_cmp);
-    let per_step = *seconds.get(seconds.len() / 2)?;
-    Some(Cost { per_step, steps })
+    let per_step = seconds.get(seconds.len() / 2).copied().unwrap_or(0.0);
+    Ok(Some(Cost { per_step, steps }))
 }
 
 /// Stops after a few steps and keeps how long each took.
@@ -123,5 +174,8 @@ impl Observer for Watch {
         if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn task(&mut self, _: usize, _: &[f64]) {}
+    fn task(&mut self, _: usize, _: &[f64]) {
+        // Tests are not counted.
+        self.last = Instant::now();
+    }
 }

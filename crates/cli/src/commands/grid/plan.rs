@@ -56,7 +56,8 @@ impl Plan {
             grid::Grid::parse(&text).and_then(|grid| grid.runs()).map_err(|error| named(error.to_string()))?
         };
         let usual = || match (is_manifest, file.parent(), file.file_stem()) {
-            (true, Some(directory), _) => directory.to_owned(),
+            (true, Some(directory), _) if directory != Path::new("") => directory.to_owned(),
+            (true, ..) => PathBuf::from("."),
             (_, _, Some(name)) => Path::new("runs").join(name),
             _ => PathBuf::from("runs"),
         };
@@ -83,10 +84,7 @@ impl Plan {
     }
 
     /// How far each run is.
-    ///
-    /// # Errors
-    /// A directory holds a run with other settings.
-    pub fn states(&self) -> Result<Vec<State>> {
+    pub fn states(&self) -> Vec<State> {
         self.jobs.iter().map(State::of).collect()
     }
 

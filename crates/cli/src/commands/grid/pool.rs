@@ -1,12 +1,12 @@
 //! The worker processes of a grid.
 //!
 //! A worker holds the other end of a pipe as its standard input. Closing the pipe asks it to stop at a checkpoint; the pipe of a grid that was
-//! killed closes by itself, so no worker outlives its grid by more than a step.
+//! killed closes by itself, so no worker outlives its grid by more than a step, or a test.
 
 use std::{
     collections::BTreeMap,
     fs::{self, File, OpenOptions},
-    io::{BufRead, BufReader, Write},
+    io::{self, BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::{
@@ -17,9 +17,9 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
 
 use super::{plan::Job, state::last_line};
+use crate::printer::Told;
 
 /// How long to wait for news before looking at something else.
 const WAIT: Duration = Duration::from_millis(100);
@@ -40,22 +40,12 @@ struct Worker {
     input: Option<ChildStdin>,
 }
 
-/// What a worker tells: a line of JSON.
-pub struct Told {
-    /// The task, from 0.
-    pub task: usize,
-    /// Steps taken.
-    pub step: u64,
-    /// Steps of the whole run.
-    pub total: u64,
-}
-
 /// News of the run at `index`.
 pub enum Event {
     /// It has got further.
     Progress { index: usize, told: Told },
     /// Its process has ended.
-    Ended { index: usize, ending: Ending },
+    Ended { index: usize, status: io::Result<ExitStatus> },
 }
 
 /// How a process ended.
@@ -66,19 +56,6 @@ pub enum Ending {
     Stopped,
     /// With an error.
     Failed(String),
-}
-
-impl Told {
-    /// As a line.
-    pub fn line(&self) -> String {
-        json!({ "task": self.task, "step": self.step, "total": self.total }).to_string()
-    }
-
-    fn read(line: &str) -> Option<Self> {
-        let line: Value = serde_json::from_str(line).ok()?;
-        let number = |name: &str| line.get(name)?.as_u64();
-        Some(Self { task: number("task")? as usize, step: number("step")?, total: number("total")? })
-    }
 }
 
 impl Pool {
@@ -96,16 +73,18 @@ impl Pool {
 
     /// Starts, or goes on with, a run.
     pub fn start(&mut self, index: usize, job: &Job) -> Result<()> {
-        let log = File::create(&job.log).with_context(|| format!("{} cannot be written", job.log.display()))?;
+        let logs = job.log.parent().map_or(Ok(()), fs::create_dir_all);
+        let log = logs.and_then(|()| File::create(&job.log));
+        let log = log.with_context(|| format!("{} cannot be written", job.log.display()))?;
         let mut command = Command::new(&self.program);
-        command.args(["grid", "run-one", "--worker", "--index", &index.to_string()]);
+        command.args(["grid", "run-one", "--worker", "--index", &job.planned.index.to_string()]);
         command.args(["--threads", &self.threads.to_string()]).arg(&self.manifest);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
         let mut child = command.spawn().context("a process cannot be started")?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let child = Arc::new(Mutex::new(child));
         self.workers.insert(index, Worker { child: Arc::clone(&child), input });
-        let (tell, log) = (self.tell.clone(), job.log.clone());
+        let tell = self.tell.clone();
         std::thread::spawn(move || {
             for line in output.into_iter().flat_map(|output| BufReader::new(output).lines()).map_while(Result::ok) {
                 if let Some(told) = Told::read(&line) {
@@ -114,8 +93,7 @@ impl Pool {
             }
             // Its output has ended, so it has, or is about to.
             let status = child.lock().unwrap_or_else(PoisonError::into_inner).wait();
-            let ending = status.map_or_else(|error| Ending::Failed(error.to_string()), |status| ending(status, &log));
-            let _ = tell.send(Event::Ended { index, ending });
+            let _ = tell.send(Event::Ended { index, status });
         });
         Ok(())
     }
@@ -142,24 +120,30 @@ impl Pool {
     }
 }
 
-/// What an exit means. A process that something else killed cannot say so itself: it is noted in its log.
-fn ending(status: ExitStatus, log: &Path) -> Ending {
-    match status.code() {
-        Some(0) => {
-            // Warnings, if there were any, stay.
-            if fs::metadata(log).is_ok_and(|log| log.len() == 0) {
-                let _ = fs::remove_file(log);
+impl Ending {
+    /// What an exit means. A process that something killed cannot say so itself: it is noted in its log, unless it was `asked` to stop and
+    /// Ctrl-C killed it before it could listen.
+    pub fn of(status: io::Result<ExitStatus>, log: &Path, asked: bool) -> Self {
+        let status = match status {
+            Ok(status) => status,
+            Err(error) => return Self::Failed(error.to_string()),
+        };
+        let ended = match status.code() {
+            Some(0) => Self::Done,
+            Some(130) => Self::Stopped,
+            Some(code) => Self::Failed(last_line(log).unwrap_or_else(|| format!("exit code {code}"))),
+            None if asked => Self::Stopped,
+            None => {
+                let why = format!("the process was killed ({status})");
+                if let Ok(mut log) = OpenOptions::new().append(true).open(log) {
+                    let _ = writeln!(log, "{why}");
+                }
+                Self::Failed(why)
             }
-            Ending::Done
+        };
+        if !matches!(ended, Self::Failed(_)) {
+            let _ = fs::remove_file(log);
         }
-        Some(130) => Ending::Stopped,
-        Some(code) => Ending::Failed(last_line(log).unwrap_or_else(|| format!("exit code {code}"))),
-        None => {
-            let why = format!("the process was killed ({status})");
-            if let Ok(mut log) = OpenOptions::new().append(true).open(log) {
-                let _ = writeln!(log, "{why}");
-            }
-            Ending::Failed(why)
-        }
+        ended
     }
 }

@@ -24,29 +24,27 @@ pub enum State {
     Stopped(u64),
     /// It was not begun.
     Left,
+    /// Its directory holds something else: for this reason it is left alone.
+    Foreign(String),
 }
 
 impl State {
     /// Of a run.
-    ///
-    /// # Errors
-    /// Its directory holds another run.
-    pub fn of(job: &Job) -> Result<Self> {
-        let begun = job.directory.join("config.toml").exists();
-        if begun {
-            check_same(job)?;
+    pub fn of(job: &Job) -> Self {
+        let has = |name: &str| job.directory.join(name).exists();
+        let (begun, finished) = (has("config.toml"), has("result.json"));
+        if begun || finished {
+            if let Err(why) = check_same(job) {
+                return Self::Foreign(why.to_string());
+            }
         }
-        if begun && RunDirectory::read_result(&job.directory)?.is_some() {
-            return Ok(Self::Done);
+        match last_line(&job.log) {
+            _ if finished => Self::Done,
+            _ if RunDirectory::is_busy(&job.directory) => Self::Running,
+            Some(why) => Self::Failed(why),
+            None if begun => Self::Stopped(steps(job)),
+            None => Self::Left,
         }
-        if RunDirectory::is_busy(&job.directory) {
-            return Ok(Self::Running);
-        }
-        Ok(match (last_line(&job.log), begun) {
-            (Some(why), _) => Self::Failed(why),
-            (None, true) => Self::Stopped(steps(job)),
-            (None, false) => Self::Left,
-        })
     }
 
     /// In a word.
@@ -57,25 +55,29 @@ impl State {
             Self::Failed(_) => "failed",
             Self::Stopped(_) => "stopped",
             Self::Left => "left",
+            Self::Foreign(_) => "foreign",
         }
     }
 
     /// What else there is to say.
     pub fn more(&self) -> String {
         match self {
-            Self::Failed(why) => format!(" ({why})"),
+            Self::Failed(why) | Self::Foreign(why) => format!(" ({why})"),
             Self::Stopped(steps) => format!(" (after {steps} steps)"),
             Self::Done | Self::Running | Self::Left => String::new(),
         }
     }
 }
 
-/// The last line that a run said before it failed.
+/// Why a run failed, as its log says: its last error, what it panicked with, or else its last line.
 pub fn last_line(log: &Path) -> Option<String> {
     let text = fs::read(log).ok()?;
     let text = String::from_utf8_lossy(&text);
-    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
-    Some(line.strip_prefix("error: ").unwrap_or(line).to_owned())
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let error = lines.iter().rev().find_map(|line| line.strip_prefix("error: "));
+    let panicked =
+        || lines.iter().position(|line| line.contains("panicked at")).and_then(|i| lines.get(i + 1)).copied();
+    error.or_else(panicked).or(lines.last().copied()).map(str::to_owned)
 }
 
 /// The steps in its log: the checkpoint may be some steps behind.

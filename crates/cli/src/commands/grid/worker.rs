@@ -1,6 +1,7 @@
 //! One run of a grid, by hand, by a cluster's scheduler, or as a worker of `rehearsal grid`.
 
 use std::{
+    fs,
     io::{self, Write},
     ops::ControlFlow,
     path::Path,
@@ -8,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use rehearsal::{
     config::Said,
     experiment::{Experiment, ExperimentError, Outcome},
@@ -19,14 +20,13 @@ use rehearsal::{
 
 use super::{
     plan::{Job, Plan},
-    pool::Told,
     refuse,
     state::State,
 };
 use crate::{
     args::grid::Place,
-    interrupt::Interrupt,
-    printer::{Progress, print, summary, talk},
+    interrupt::{Asked, Interrupt},
+    printer::{Progress, Told, print, summary, talk},
 };
 
 /// How long to wait for a process that holds the run, such as a worker whose grid was killed and who is about to stop.
@@ -34,68 +34,97 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How often a worker tells how far it is.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
-/// Does, or goes on with, the run at `index`.
-pub fn run_one(file: &Path, index: usize, place: &Place, threads: Option<usize>, worker: bool) -> Result<ExitCode> {
-    let job = match Plan::read(file, place).and_then(|plan| find(plan, index)) {
-        Ok(job) => job,
-        Err(error) => return refuse(error),
+/// Does, or goes on with, the run at `index` of a grid, and shows it to a person.
+pub fn run_one(file: &Path, index: usize, place: &Place, threads: Option<usize>) -> Result<ExitCode> {
+    let (plan, job) = match find(file, index, place) {
+        Ok(found) => found,
+        Err(error) => return refuse(&error),
     };
-    if let Some(result) = RunDirectory::read_result(&job.directory)? {
-        let record = Record::parse(&result).map_err(|why| anyhow!("{}: {why}", job.directory.display()))?;
-        return show(&record, &job, worker);
+    let asked = Asked::listen_for_run(|| talk("\nstopping after this step; press Ctrl-C again to stop at once"))?;
+    let done = run(&job, threads, &asked, Progress::of);
+    // `grid status` looks there for why it failed.
+    match &done {
+        Ok(_) => drop(fs::remove_file(&job.log)),
+        Err(error) => {
+            drop(fs::create_dir_all(plan.logs()).and_then(|()| fs::write(&job.log, format!("error: {error:#}\n"))))
+        }
     }
-    let experiment = match open(&job, threads) {
-        Ok(experiment) => experiment,
-        Err(error) => return refuse(error),
-    };
-    let outcome = if worker {
-        let teller = Teller { total: experiment.total_steps(), last: None };
-        experiment.run(&mut Interrupt::catch(teller, || {})?.or_when_input_ends())?
-    } else {
-        let progress = Progress::of(&experiment);
-        let stopping = || talk("\nstopping after this step; press Ctrl-C again to stop at once");
-        experiment.run(&mut Interrupt::catch(progress, stopping)?)?
-    };
-    match outcome {
-        Outcome::Finished(record) => show(&record, &job, worker),
-        Outcome::Stopped => Ok(ExitCode::from(130)),
-    }
-}
-
-fn find(plan: Plan, index: usize) -> Result<Job> {
-    let count = plan.jobs.len();
-    let job = plan.jobs.into_iter().find(|job| job.planned.index == index);
-    let job = job.ok_or_else(|| anyhow!("there is no run {index}: the grid has {count}, from 0 to {}", count - 1))?;
-    State::of(&job)?;
-    Ok(job)
-}
-
-fn show(record: &Record, job: &Job, worker: bool) -> Result<ExitCode> {
-    if !worker {
-        print(&summary(record, &job.directory))?;
+    match done? {
+        Some(record) => print(&summary(&record, &job.directory))?,
+        None => {
+            talk("stopped at a checkpoint; go on with the same command");
+            return Ok(ExitCode::from(130));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Begins, or goes on from the last checkpoint, as soon as no other process holds the run.
-fn open(job: &Job, threads: Option<usize>) -> Result<Experiment> {
+/// The same for a grid: tells it how far the run is, and stops when the grid closes the pipe or is dead.
+pub fn work(file: &Path, index: usize, place: &Place, threads: Option<usize>) -> Result<ExitCode> {
+    let asked = Asked::listen_for_run(|| {})?.or_when_input_ends();
+    let (_, job) = match find(file, index, place) {
+        Ok(found) => found,
+        Err(error) => return refuse(&error),
+    };
+    let tell = |experiment: &Experiment| Teller { total: experiment.total_steps(), last: None };
+    Ok(run(&job, threads, &asked, tell)?.map_or(ExitCode::from(130), |_| ExitCode::SUCCESS))
+}
+
+fn find(file: &Path, index: usize, place: &Place) -> Result<(Plan, Job)> {
+    let mut plan = Plan::read(file, place)?;
+    let count = plan.jobs.len();
+    if index >= count {
+        return Err(anyhow!("there is no run {index}: the grid has {count}, from 0 to {}", count - 1));
+    }
+    let job = plan.jobs.swap_remove(index);
+    match State::of(&job) {
+        State::Foreign(why) => Err(anyhow!(why)),
+        _ => Ok((plan, job)),
+    }
+}
+
+/// The result, at once if there is one; none if it was stopped.
+fn run<O: Observer + Send>(
+    job: &Job,
+    threads: Option<usize>,
+    asked: &Asked,
+    shown: impl FnOnce(&Experiment) -> O,
+) -> Result<Option<Record>> {
+    let Some(experiment) = open(job, threads, asked)? else {
+        let result = RunDirectory::read_result(&job.directory)?;
+        let record = result.map(|text| Record::parse(&text)).transpose();
+        return record.map_err(|why| anyhow!("{}: {why}", job.directory.display()));
+    };
+    let shown = shown(&experiment);
+    match experiment.run(&mut Interrupt { shown, asked: asked.clone() })? {
+        Outcome::Finished(record) => Ok(Some(*record)),
+        Outcome::Stopped => Ok(None),
+    }
+}
+
+/// Begins, or goes on from the last checkpoint, as soon as no other process holds the run; none if it is finished, or someone asked to stop.
+fn open(job: &Job, threads: Option<usize>, asked: &Asked) -> Result<Option<Experiment>> {
     let adjusted = Said { threads, data: job.said.data.clone(), ..Said::default() };
+    let begun = || job.directory.join("config.toml").exists();
     let start = Instant::now();
-    loop {
-        let opened = if job.directory.join("config.toml").exists() {
+    while !asked.to_stop() {
+        let opened = if begun() {
             Experiment::resume(&job.directory, |saved| *saved = saved.overridden_by(&adjusted))
         } else {
             Experiment::new(&job.said.overridden_by(&adjusted), Some(&job.directory))
         };
         match opened {
-            Err(ExperimentError::Directory(DirectoryError::Busy(_) | DirectoryError::Taken(_)))
-                if start.elapsed() < PATIENCE =>
-            {
+            Ok(experiment) => return Ok(Some(experiment)),
+            Err(ExperimentError::Directory(DirectoryError::Finished(_))) => return Ok(None),
+            Err(ExperimentError::Directory(DirectoryError::Busy(_))) if start.elapsed() < PATIENCE => {
                 std::thread::sleep(TELL_EVERY);
             }
-            opened => return opened.with_context(|| job.planned.name.clone()),
+            // Another process began it in between.
+            Err(ExperimentError::Directory(DirectoryError::Taken(_))) if begun() => {}
+            Err(error) => return Err(error.into()),
         }
     }
+    Ok(None)
 }
 
 /// Tells a grid how far the run is: lines of JSON on standard output.
