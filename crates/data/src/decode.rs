@@ -1,6 +1,6 @@
 //! Image files to pixels: PNG, JPEG, WebP, BMP and the first frame of GIF, recognised by their content, of any size within limits.
 
-use std::io::Cursor;
+use std::{cell::RefCell, io::Cursor};
 
 use fast_image_resize::{
     FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer,
@@ -104,7 +104,13 @@ fn resize(
         window.1 as f64,
         window.0 as f64,
     );
-    Resizer::new().resize(&image, &mut target, &options).expect("the window is inside the image");
+    let resized = RESIZER.with_borrow_mut(|resizer| resizer.resize(&image, &mut target, &options));
+    resized.expect("the window is inside the image");
+}
+
+thread_local! {
+    /// One for each thread: it keeps what it needs between two passes.
+    static RESIZER: RefCell<Resizer> = RefCell::new(Resizer::new());
 }
 
 #[cfg(test)]

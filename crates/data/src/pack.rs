@@ -12,6 +12,7 @@
 
 mod format;
 mod make;
+mod writer;
 
 use std::{
     path::{Path, PathBuf},

@@ -1,9 +1,12 @@
-//! Making a pack: in parallel, in order, and so that a killed process loses no more than the chunk it was at.
+//! Making a pack: in parallel, in order, and so that a killed process loses no more than the few chunks it was at.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Seek, SeekFrom, Write},
+    panic::resume_unwind,
     path::Path,
+    sync::mpsc::{self, SyncSender},
+    thread,
 };
 
 use rayon::prelude::*;
@@ -12,6 +15,7 @@ use sha2::{Digest, Sha256};
 use super::{
     Chunk, Entry, Header, Packing,
     format::{CHUNK, journal},
+    writer::{Decoded, QUEUE, Writer, write_line},
 };
 use crate::{
     DataError, Split, Unit,
@@ -37,19 +41,41 @@ pub(super) fn make(
         return Ok(()); // another process has made it while we waited for the lock
     }
     let done = counted(&partial, &lines, header);
-    let mut log = begin(&mut images, &lines, header, &done).map_err(unwritable(&partial))?;
+    let journal = begin(&mut images, &lines, header, &done).map_err(unwritable(&partial))?;
     let what = format!("packing {} {} images", packing.name, split.name());
     let before = header.images_of(done.len()).start;
     packing.progress.begin(&what, Unit::Items, before as u64, Some(entries.len() as u64));
-    let mut pixels = Vec::new();
-    for (number, entries) in entries.chunks(CHUNK).enumerate().skip(done.len()) {
-        let chunk = chunk(number, entries, &mut pixels, packing)?;
-        let line = serde_json::to_string(&chunk).expect("a chunk is plain data") + "\n";
-        images.write_all(&pixels).map_err(unwritable(&partial))?;
-        log.write_all(line.as_bytes()).map_err(unwritable(&lines))?;
-    }
+    let writer = Writer { images: &mut images, images_path: &partial, journal, journal_path: &lines };
+    decode_and_write(entries, done.len(), writer, packing)?;
     packing.progress.end();
     finish(path, &partial, &lines, &mut images).map_err(unwritable(path))
+}
+
+/// Decodes all chunks but the first `done` on all threads, and writes them on another.
+fn decode_and_write(entries: &[Entry], done: usize, writer: Writer, packing: &Packing) -> Result<(), DataError> {
+    let (sender, receiver) = mpsc::sync_channel(QUEUE);
+    thread::scope(|scope| {
+        let writing = scope.spawn(move || writer.write_all(&receiver));
+        let decoding = decode_all(entries, done, &sender, packing);
+        drop(sender);
+        writing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        decoding
+    })
+}
+
+/// Decodes all chunks but the first `done`, in order.
+fn decode_all(
+    entries: &[Entry],
+    done: usize,
+    decoded: &SyncSender<Decoded>,
+    packing: &Packing,
+) -> Result<(), DataError> {
+    for (number, entries) in entries.chunks(CHUNK).enumerate().skip(done) {
+        if decoded.send(chunk(number, entries, packing)?).is_err() {
+            break; // nobody listens: the writer has failed, and says why
+        }
+    }
+    Ok(())
 }
 
 /// The file of images, for this process alone.
@@ -94,18 +120,17 @@ fn begin(images: &mut File, lines: &Path, header: &Header, done: &[Chunk]) -> io
     }
     images.set_len(end)?;
     images.seek(SeekFrom::Start(end))?;
-    let mut log = File::create(lines)?;
+    let mut journal = File::create(lines)?;
     for chunk in done {
-        log.write_all((serde_json::to_string(chunk)? + "\n").as_bytes())?;
+        write_line(&mut journal, chunk)?;
     }
-    Ok(log)
+    Ok(journal)
 }
 
-/// Decodes and resizes a chunk's files into `pixels`.
-fn chunk(number: usize, entries: &[Entry], pixels: &mut Vec<u8>, packing: &Packing) -> Result<Chunk, DataError> {
+/// Decodes and resizes a chunk's files.
+fn chunk(number: usize, entries: &[Entry], packing: &Packing) -> Result<Decoded, DataError> {
     let bytes = 3 * packing.size * packing.size;
-    pixels.clear();
-    pixels.resize(entries.len() * bytes, 0);
+    let mut pixels = vec![0; entries.len() * bytes];
     let slots: Vec<_> = entries.iter().zip(pixels.chunks_exact_mut(bytes)).collect();
     // One image at a time: they differ in size, and a thread that is done early takes the next.
     let read = slots.into_par_iter().with_max_len(1).map(|(entry, slot)| image(entry, slot, packing));
@@ -121,9 +146,8 @@ fn chunk(number: usize, entries: &[Entry], pixels: &mut Vec<u8>, packing: &Packi
             Some(why) => return Err(DataError::Image { path: entry.path.clone(), why }),
         }
     }
-    chunk.crc32 = crc32fast::hash(pixels);
     chunk.sha256 = hexadecimal(digest);
-    Ok(chunk)
+    Ok(Decoded { chunk, pixels })
 }
 
 /// A file that was read.
