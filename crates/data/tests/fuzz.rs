@@ -19,31 +19,7 @@ use data::{
     unpack::{Kind, Limits, Unpacking},
 };
 use image::ImageFormat;
-use support::{Files, encode, picture, png, tar, tar_gz, zip};
-
-/// Marsaglia's xorshift: a stream of numbers from a seed.
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: u64) -> Self {
-        let mut dice = Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        (0..4).for_each(|_| {
-            dice.roll();
-        });
-        dice
-    }
-
-    fn roll(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.roll() % bound.max(1) as u64) as usize
-    }
-}
+use support::{Files, dice::Dice, encode, picture, png, tar, tar_gz, zip};
 
 /// One to eight damages: flipped bits, interesting bytes, cuts, repeats, pieces of other files.
 fn damaged(good: &[Vec<u8>], seed: u64) -> Vec<u8> {
@@ -80,7 +56,7 @@ fn damaged(good: &[Vec<u8>], seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// Damages until the time is over. The reader may refuse what it likes, but must not panic or take longer than a second.
+/// Damages until the time is over. The reader may refuse what it likes, but must not panic or hang.
 fn fuzz(good: &[Vec<u8>], read: impl Fn(&[u8])) {
     let seconds = std::env::var("REHEARSAL_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(5);
     let start = Instant::now();

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part; a test that cannot go on has failed")]
 
+pub mod dice;
+pub mod pixels;
+pub mod real;
 pub mod server;
 
 use std::{
@@ -38,6 +41,12 @@ pub fn jpeg(width: u32, height: u32, blue: u8) -> Vec<u8> {
     let encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, 100);
     picture(width, height, blue).write_with_encoder(encoder).unwrap();
     bytes
+}
+
+/// Writes a file, and makes its directory.
+pub fn write(path: &Path, bytes: &[u8]) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
 }
 
 pub type Files = Vec<(String, Vec<u8>)>;
@@ -82,8 +91,12 @@ pub fn cifar_record(labels: &[u8], blue: u8) -> Vec<u8> {
 
 /// `cifar-100-binary.tar.gz` with three training records and one test record.
 pub fn cifar100() -> Vec<u8> {
+    cifar100_of([cifar_record(&[3, 99], 7), cifar_record(&[4, 12], 8), cifar_record(&[4, 12], 9)].concat())
+}
+
+/// `cifar-100-binary.tar.gz` with these training records.
+pub fn cifar100_of(train: Vec<u8>) -> Vec<u8> {
     let names: String = (0..100).map(|i| format!("class{i:02}\n")).collect();
-    let train = [cifar_record(&[3, 99], 7), cifar_record(&[4, 12], 8), cifar_record(&[4, 12], 9)].concat();
     tar_gz(&vec![
         ("cifar-100-binary/train.bin".into(), train),
         ("cifar-100-binary/test.bin".into(), cifar_record(&[0, 5], 10)),
