@@ -10,10 +10,13 @@ use data::{
     DataError, Dataset, Progress, Split,
     catalogue::{State, state},
     fetch::Fetch,
+    verify::verify,
 };
 use support::{
-    Home, cifar100,
+    Home, cifar100, cifar100_of,
+    dice::Dice,
     server::{Answer, Asked, Server},
+    write,
 };
 
 const PATH: &str = "/cifar-100-binary.tar.gz";
@@ -72,6 +75,41 @@ fn a_download_cut_anywhere_goes_on_where_it_was_cut() {
         assert_eq!(asked.len(), archive.len().div_ceil(cut), "cut after {cut}");
         assert_eq!(asked[1].range, Some(format!("bytes={cut}-")));
         assert_eq!(asked[1].if_range.as_deref(), Some("\"one\""));
+    }
+}
+
+/// Three training records of noise, which no archive makes small.
+fn noise(dice: &mut Dice) -> Vec<u8> {
+    let record = |labels: [u8; 2]| labels.into_iter().chain((0..3072).map(|_| dice.roll() as u8)).collect::<Vec<u8>>();
+    [[3, 99], [4, 12], [4, 12]].map(record).concat()
+}
+
+#[test]
+fn a_download_cut_at_random_bytes_goes_on_and_verifies() {
+    for seed in 0..20 {
+        let mut dice = Dice::new(seed);
+        let train = noise(&mut dice);
+        let archive = cifar100_of(train.clone());
+        let left = dice.below(archive.len()); // by a process that was killed
+        let cuts: Vec<usize> = (0..=dice.below(5)).map(|_| 1 + dice.below(archive.len() / 2)).collect();
+        let what = format!("seed {seed}: {left} of {} bytes are there, connections end after {cuts:?}", archive.len());
+        println!("{what}");
+        let home = Home::new();
+        write(&home.path().join("downloads/cifar-100-binary.tar.gz.partial"), &archive[..left]);
+
+        let (result, asked, _) = fetched(&home, Answer::Cuts(archive.clone(), cuts.clone()));
+        result.unwrap_or_else(|error| panic!("{what}: {error}"));
+        let mut begins = vec![left];
+        begins.extend(cuts.iter().scan(left, |at, cut| {
+            *at += cut;
+            (*at < archive.len()).then_some(*at)
+        }));
+        let begins: Vec<_> = begins.iter().map(|&at| (at > 0).then(|| format!("bytes={at}-"))).collect();
+        assert_eq!(asked.into_iter().map(|asked| asked.range).collect::<Vec<_>>(), begins, "{what}");
+        let report = verify(Dataset::Cifar100, &home.request()).unwrap();
+        assert!(report.bad.is_empty() && report.records == 4, "{what}: {report:?}");
+        let unpacked = home.path().join("cifar100/archive/cifar-100-binary/train.bin");
+        assert!(std::fs::read(unpacked).unwrap() == train, "{what}: other bytes than were sent");
     }
 }
 

@@ -16,6 +16,8 @@ pub enum Answer {
     NoRanges(Vec<u8>),
     /// Promises the file, or the range, but cuts each connection after so many bytes.
     Cut(Vec<u8>, usize),
+    /// The same, each connection after another number of bytes; those after the last are whole.
+    Cuts(Vec<u8>, Vec<usize>),
     /// Sends one file's beginning first, and says that it is another file afterwards.
     Changes(Vec<u8>, Vec<u8>, usize),
     /// Sends to another path.
@@ -89,6 +91,9 @@ fn serve(mut stream: &TcpStream, answers: &BTreeMap<String, Answer>, log: &Mutex
         Some(Answer::File(file) | Answer::Fails(_, _, file)) => send(stream, file, start, usize::MAX, "\"one\""),
         Some(Answer::NoRanges(file)) => send(stream, file, None, usize::MAX, "\"one\""),
         Some(Answer::Cut(file, after)) => send(stream, file, start, *after, "\"one\""),
+        Some(Answer::Cuts(file, after)) => {
+            send(stream, file, start, after.get(before).copied().unwrap_or(usize::MAX), "\"one\"")
+        }
         Some(Answer::Changes(file, _, after)) if before == 0 => send(stream, file, None, *after, "\"one\""),
         Some(Answer::Changes(_, file, _)) => {
             // If-Range names the other version: the whole of this one.
