@@ -1,58 +1,131 @@
-//! A contact sheet: a row of images for every class, with its name.
+//! A contact sheet: a row of images for every class, with its name, in as many columns of rows as make the sheet about square.
 
 mod font;
 
-use image::{ImageFormat, RgbImage};
+use image::{ImageFormat, Rgb, RgbImage};
 
-use crate::{DataError, Source, Split};
+use crate::{DataError, ImageShape, Source, Split};
 
 /// Pixels around everything.
 const MARGIN: usize = 4;
-const BACKGROUND: [u8; 3] = [255, 255, 255];
-const INK: [u8; 3] = [32, 32, 32];
+/// Pixels between two columns of rows.
+const GUTTER: usize = 24;
+/// Images of fewer rows than this are shown enlarged.
+const SMALLEST: usize = 48;
+/// Letters of a name that are written.
+const LONGEST_NAME: usize = 32;
+const BACKGROUND: Rgb<u8> = Rgb([255, 255, 255]);
+const INK: Rgb<u8> = Rgb([32, 32, 32]);
 
 /// The first `per_class` images of every class of a split, one row a class, its name at the left. Small images are shown enlarged.
 ///
 /// # Errors
 /// An image cannot be read.
 pub fn sheet(source: &dyn Source, split: Split, per_class: usize) -> Result<Vec<u8>, DataError> {
-    let shape = source.shape();
-    let zoom = (48 / shape.height.max(shape.width).max(1)).max(1);
-    let (height, width) = (shape.height * zoom, shape.width * zoom);
     let names = source.class_names();
-    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(32);
-    let left = MARGIN + longest * font::ADVANCE + MARGIN;
-    let (row, column) = (height.max(font::HEIGHT) + MARGIN, width + MARGIN);
-    let mut sheet = RgbImage::from_pixel(
-        (left + per_class * column) as u32,
-        (MARGIN + names.len() * row) as u32,
-        image::Rgb(BACKGROUND),
-    );
-    let mut shown = vec![0; names.len()];
+    let layout = Layout::new(source.shape(), names, per_class);
+    let mut sheet = RgbImage::from_pixel(layout.width() as u32, layout.height() as u32, BACKGROUND);
     for (class, name) in names.iter().enumerate() {
-        let top = MARGIN + class * row + (height.saturating_sub(font::HEIGHT)) / 2;
-        font::write(name, longest, |x, y| sheet.put_pixel((MARGIN + x) as u32, (top + y) as u32, image::Rgb(INK)));
+        let (left, top) = layout.name(class);
+        font::write(&readable(name), LONGEST_NAME, |x, y| {
+            sheet.put_pixel((left + x) as u32, (top + y) as u32, INK);
+        });
     }
+    let mut shown = vec![0; names.len()];
     for (index, &label) in source.labels(split).iter().enumerate() {
         let class = usize::from(label);
-        if shown[class] == per_class {
-            continue;
-        }
-        let (x, y) = (left + shown[class] * column, MARGIN + class * row);
-        shown[class] += 1;
-        let image = source.image(split, index)?;
-        for (pixel, bytes) in image.chunks_exact(shape.channels).enumerate() {
-            let colour = if shape.channels == 1 { [bytes[0]; 3] } else { [bytes[0], bytes[1], bytes[2]] };
-            let (column, row) = (x + pixel % shape.width * zoom, y + pixel / shape.width * zoom);
-            for (dx, dy) in (0..zoom * zoom).map(|i| (i % zoom, i / zoom)) {
-                sheet.put_pixel((column + dx) as u32, (row + dy) as u32, image::Rgb(colour));
-            }
+        if shown[class] < per_class {
+            layout.draw(&source.image(split, index)?, layout.image(class, shown[class]), &mut sheet);
+            shown[class] += 1;
         }
     }
     let mut png = std::io::Cursor::new(Vec::new());
     let written = sheet.write_to(&mut png, ImageFormat::Png);
     written.map_err(|error| DataError::Refused(format!("the sheet cannot be made: {error}")))?;
     Ok(png.into_inner())
+}
+
+/// `maple_tree` is how a file says `maple tree`.
+fn readable(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+/// What stands where, in pixels. Places are (left, top).
+struct Layout {
+    shape: ImageShape,
+    /// How often each pixel of an image is repeated, across and down.
+    zoom: usize,
+    per_class: usize,
+    /// Pixels of the longest name.
+    name_width: usize,
+    /// Classes below one another.
+    rows: usize,
+    /// Columns of classes.
+    columns: usize,
+}
+
+impl Layout {
+    fn new(shape: ImageShape, names: &[String], per_class: usize) -> Self {
+        let zoom = SMALLEST.div_ceil(shape.height.max(shape.width).max(1));
+        let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(LONGEST_NAME);
+        let name_width = longest * font::ADVANCE;
+        let mut layout = Self { shape, zoom, per_class, name_width, rows: names.len(), columns: 1 };
+        while layout.width() < layout.height() && layout.rows > 1 {
+            layout.columns += 1;
+            layout.rows = names.len().div_ceil(layout.columns);
+        }
+        layout
+    }
+
+    fn width(&self) -> usize {
+        self.columns * self.column() + MARGIN - GUTTER
+    }
+
+    fn height(&self) -> usize {
+        MARGIN + self.rows * self.row()
+    }
+
+    /// From one column of classes to the next.
+    fn column(&self) -> usize {
+        MARGIN + self.name_width + MARGIN + self.per_class * self.step() - MARGIN + GUTTER
+    }
+
+    /// From one class to the one below.
+    fn row(&self) -> usize {
+        (self.shape.height * self.zoom).max(font::HEIGHT) + MARGIN
+    }
+
+    /// From one image to the next.
+    fn step(&self) -> usize {
+        self.shape.width * self.zoom + MARGIN
+    }
+
+    fn corner(&self, class: usize) -> (usize, usize) {
+        (class / self.rows * self.column() + MARGIN, class % self.rows * self.row() + MARGIN)
+    }
+
+    /// Where a class's name is: in the middle of its row.
+    fn name(&self, class: usize) -> (usize, usize) {
+        let (left, top) = self.corner(class);
+        (left, top + (self.row() - MARGIN - font::HEIGHT) / 2)
+    }
+
+    /// Where an image of a class is.
+    fn image(&self, class: usize, number: usize) -> (usize, usize) {
+        let (left, top) = self.corner(class);
+        (left + self.name_width + MARGIN + number * self.step(), top)
+    }
+
+    /// Draws an image, enlarged.
+    fn draw(&self, image: &[u8], (left, top): (usize, usize), sheet: &mut RgbImage) {
+        for (pixel, bytes) in image.chunks_exact(self.shape.channels).enumerate() {
+            let colour = if let [red, green, blue] = *bytes { Rgb([red, green, blue]) } else { Rgb([bytes[0]; 3]) };
+            let (x, y) = (left + pixel % self.shape.width * self.zoom, top + pixel / self.shape.width * self.zoom);
+            for (dx, dy) in (0..self.zoom * self.zoom).map(|i| (i % self.zoom, i / self.zoom)) {
+                sheet.put_pixel((x + dx) as u32, (y + dy) as u32, colour);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -63,17 +136,33 @@ mod tests {
     #[test]
     fn a_sheet_shows_the_very_pixels_in_rows_of_classes() {
         let source = Dataset::Embedded.open(&Request::default()).unwrap();
-        let sheet = decode(&sheet(&*source, Split::Test, 3).unwrap()).unwrap();
+        let sheet = decode(&sheet(&*source, Split::Test, 10).unwrap()).unwrap();
         let left = MARGIN + "ankle boot".len() * font::ADVANCE + MARGIN;
-        assert_eq!((sheet.height, sheet.width), (MARGIN + 10 * 32, left + 3 * 32));
+        assert_eq!((sheet.height, sheet.width), (MARGIN + 10 * 60, left + 10 * 60), "enlarged twice");
         let trousers: Vec<usize> =
             source.labels(Split::Test).iter().enumerate().filter(|(_, label)| **label == 1).map(|(i, _)| i).collect();
         let image = source.image(Split::Test, trousers[2]).unwrap();
         for (y, x) in [(3, 14), (20, 8), (27, 27)] {
-            let at = 3 * ((MARGIN + 32 + y) * sheet.width + left + 2 * 32 + x);
+            let at = 3 * ((MARGIN + 60 + 2 * y) * sheet.width + left + 2 * 60 + 2 * x);
             assert_eq!(sheet.pixels[at], image[y * 28 + x], "third trousers, row {y}, column {x}");
         }
-        let name = sheet.pixels[..3 * sheet.width * 36].chunks(3).filter(|pixel| *pixel == INK).count();
+        let name = sheet.pixels[..3 * sheet.width * 60].chunks(3).filter(|pixel| *pixel == INK.0).count();
         assert!(name > 20, "the first class's name is written");
+    }
+
+    #[test]
+    fn many_classes_stand_in_columns_and_none_over_another() {
+        let names = vec!["a_maple_tree".to_owned(); 100];
+        let shape = ImageShape { height: 32, width: 32, channels: 3 };
+        let layout = Layout::new(shape, &names, 10);
+        assert!(layout.columns > 1 && layout.columns * layout.rows >= 100);
+        assert!(layout.height() <= layout.width() && layout.width() < 2 * layout.height());
+        let places: std::collections::BTreeSet<_> = (0..100).map(|class| layout.image(class, 9)).collect();
+        assert_eq!(places.len(), 100);
+        let (right, bottom) = (layout.width() - MARGIN, layout.height() - MARGIN);
+        assert!(places.iter().all(|(x, y)| x + 64 <= right && y + 64 <= bottom), "all within the sheet");
+        assert_eq!(layout.image(99, 9).0 + 64, right, "no empty column at the right");
+        assert_eq!(Layout::new(shape, &names[..1], 1).columns, 1);
+        assert_eq!(Layout::new(shape, &[], 10).rows, 0);
     }
 }

@@ -1,13 +1,17 @@
-//! Letters of five by seven pixels, drawn for this program. Small letters are written as capitals; what has no letter here, as a box.
+//! Letters of five by seven dots, drawn for this program. Small letters are written as capitals; what has no letter here, as a box.
 
+/// Pixels of a dot, across and down: letters of single pixels cannot be read on today's screens.
+const DOT: usize = 2;
 /// Pixels from one letter to the next.
-pub(super) const ADVANCE: usize = 6;
-/// Rows of a letter.
-pub(super) const HEIGHT: usize = 7;
+pub(super) const ADVANCE: usize = 6 * DOT;
+/// Pixels from the top of a letter to its foot.
+pub(super) const HEIGHT: usize = DOTS * DOT;
+
+const DOTS: usize = 7;
 
 /// The rows of each letter, from the top; the highest of five bits is at the left.
 #[rustfmt::skip]
-const LETTERS: &[(char, [u8; HEIGHT])] = &[
+const LETTERS: &[(char, [u8; DOTS])] = &[
     ('A', [0b01110, 0b10001, 0b10001, 0b11111, 0b10001, 0b10001, 0b10001]),
     ('B', [0b11110, 0b10001, 0b10001, 0b11110, 0b10001, 0b10001, 0b11110]),
     ('C', [0b01110, 0b10001, 0b10000, 0b10000, 0b10000, 0b10001, 0b01110]),
@@ -52,7 +56,7 @@ const LETTERS: &[(char, [u8; HEIGHT])] = &[
     (',', [0b00000, 0b00000, 0b00000, 0b00000, 0b01100, 0b00100, 0b01000]),
 ];
 
-const BOX: [u8; HEIGHT] = [0b11111, 0b10001, 0b10001, 0b10001, 0b10001, 0b10001, 0b11111];
+const BOX: [u8; DOTS] = [0b11111, 0b10001, 0b10001, 0b10001, 0b10001, 0b10001, 0b11111];
 
 /// Writes up to `most` letters: calls `ink` with column and row of every pixel.
 pub(super) fn write(text: &str, most: usize, mut ink: impl FnMut(usize, usize)) {
@@ -60,7 +64,9 @@ pub(super) fn write(text: &str, most: usize, mut ink: impl FnMut(usize, usize)) 
         let capital = letter.to_ascii_uppercase();
         let rows = LETTERS.iter().find(|(letter, _)| *letter == capital).map_or(BOX, |(_, rows)| *rows);
         for (y, row) in rows.iter().enumerate() {
-            (0..5).filter(|x| row >> (4 - x) & 1 == 1).for_each(|x| ink(place * ADVANCE + x, y));
+            for x in (0..5).filter(|x| row >> (4 - x) & 1 == 1) {
+                (0..DOT * DOT).for_each(|i| ink(place * ADVANCE + x * DOT + i % DOT, y * DOT + i / DOT));
+            }
         }
     }
 }
