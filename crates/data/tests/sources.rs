@@ -93,11 +93,13 @@ fn core50_has_at_most_two_hundred_test_images_of_an_object() {
     let home = Home::new();
     let image = png(2, 2, 0);
     let name = |session: u32, frame: u32| format!("core50_128x128/s{session}/o4/C_{session:02}_04_{frame:03}.png");
-    let files = [1, 3, 7].iter().flat_map(|&s| (0..360).step_by(3).map(move |f| (s, f)));
+    let files = [1, 3, 7, 10].iter().flat_map(|&s| (0..360).step_by(3).map(move |f| (s, f)));
     let files: Files = files.map(|(session, frame)| (name(session, frame), image.clone())).collect();
     home.fetch(Dataset::Core50, &[("core50_128x128.zip", zip(&files))]).unwrap();
     let source = home.open(Dataset::Core50, Some(2)).unwrap();
     assert_eq!((source.labels(Split::Train).len(), source.labels(Split::Test).len()), (120, 200));
+    let of = |session: u16| source.domains(Split::Test).iter().filter(|&&domain| domain + 1 == session).count();
+    assert_eq!([of(3), of(7), of(10)], [67, 67, 66], "evenly from all three sessions");
 }
 
 #[test]

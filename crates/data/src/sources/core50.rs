@@ -1,7 +1,7 @@
 //! CORe50: fifty objects, filmed in eleven sessions. `s1/o1/C_01_01_000.png`: session, object, frame.
 //!
-//! Every third frame is used, as neighbours hardly differ. Sessions 3, 7 and 10 are for testing, cut to 200 frames an object; the others are
-//! for training. Sessions are domains.
+//! Every third frame is used, as neighbours hardly differ. Sessions 3, 7 and 10 are for testing, cut to 200 frames an object, evenly: the
+//! first 200 would leave out session 10. The others are for training. Sessions are domains.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ pub(crate) fn list(root: &Path) -> Result<Listing, DataError> {
         domain_names: (1..=SESSIONS).map(|session| format!("session {session}")).collect(),
         ..Listing::default()
     };
-    let mut tested = vec![0; usize::from(OBJECTS)];
+    let mut tests = vec![Vec::new(); usize::from(OBJECTS)];
     let mut sessions: Vec<(u16, _)> = Vec::new();
     for path in directories(root)? {
         sessions.extend(numbered(&path, "s", SESSIONS)?.map(|session| (session, path)));
@@ -49,16 +49,22 @@ pub(crate) fn list(root: &Path) -> Result<Listing, DataError> {
             let Some(object) = numbered(&path, "o", OBJECTS)? else { continue };
             for path in frames(&path)? {
                 let entry = Entry { path, label: object - 1, domain: session - 1 };
-                if !TEST_SESSIONS.contains(&session) {
+                if TEST_SESSIONS.contains(&session) {
+                    tests[usize::from(object - 1)].push(entry);
+                } else {
                     listing.train.push(entry);
-                } else if tested[usize::from(object - 1)] < TEST_FRAMES {
-                    tested[usize::from(object - 1)] += 1;
-                    listing.test.push(entry);
                 }
             }
         }
     }
+    listing.test = tests.iter().flat_map(|frames| thinned(frames)).cloned().collect();
     Ok(listing)
+}
+
+/// At most `TEST_FRAMES` of an object's frames, evenly spread.
+fn thinned(frames: &[Entry]) -> impl Iterator<Item = &Entry> {
+    let kept = frames.len().min(TEST_FRAMES);
+    (0..kept).map(move |index| &frames[index * frames.len() / kept])
 }
 
 /// The number behind `letter` in a directory's name, from 1 to `most`.
