@@ -182,7 +182,7 @@ impl Source for Packed {
     fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
         let part = self.part(split);
         let start = format::HEADER + part.places[index] as usize * self.shape.bytes();
-        Ok(Image::from(&part.map[start..][..self.shape.bytes()]))
+        Ok(Image::mapped(&part.map, start, self.shape.bytes()))
     }
 
     fn sha256(&self) -> &str {

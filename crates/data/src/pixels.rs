@@ -1,8 +1,10 @@
 //! What an image is.
 
-use std::sync::Arc;
+use std::{cmp::Ordering, fmt, ops::Deref, sync::Arc};
 
 use serde::{Deserialize, Serialize};
+
+use crate::mapped::Mapped;
 
 /// Height, width and channels (1 or 3) of every image of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,5 +24,73 @@ impl ImageShape {
     }
 }
 
-/// An image as it is stored: `[height, width, channels]` bytes, shared, never changed.
-pub type Image = Arc<[u8]>;
+/// An image as it is stored: `[height, width, channels]` bytes, shared, never changed. Those of a pack stay in its mapped file, which is in
+/// memory anyway: keeping such an image costs a few bytes.
+#[derive(Clone)]
+pub struct Image(Bytes);
+
+#[derive(Clone)]
+enum Bytes {
+    Own(Arc<[u8]>),
+    Mapped { file: Arc<Mapped>, start: usize, length: usize },
+}
+
+impl Image {
+    /// A part of a mapped file.
+    ///
+    /// # Panics
+    /// If it is not within the file.
+    pub(crate) fn mapped(file: &Arc<Mapped>, start: usize, length: usize) -> Self {
+        assert!(start.checked_add(length).is_some_and(|end| end <= file.len()), "an image within the file");
+        Self(Bytes::Mapped { file: Arc::clone(file), start, length })
+    }
+}
+
+impl Deref for Image {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Bytes::Own(bytes) => bytes,
+            Bytes::Mapped { file, start, length } => &file[*start..][..*length],
+        }
+    }
+}
+
+impl<B: Into<Arc<[u8]>>> From<B> for Image {
+    fn from(bytes: B) -> Self {
+        Self(Bytes::Own(bytes.into()))
+    }
+}
+
+impl FromIterator<u8> for Image {
+    fn from_iter<I: IntoIterator<Item = u8>>(bytes: I) -> Self {
+        Self(Bytes::Own(bytes.into_iter().collect()))
+    }
+}
+
+impl fmt::Debug for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl PartialEq for Image {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Image {}
+
+impl PartialOrd for Image {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Image {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (**self).cmp(&**other)
+    }
+}

@@ -1,5 +1,6 @@
 //! Memory for kernels: zeroed, aligned to cache lines, readable a little beyond its end.
 
+use memmap2::MmapMut;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -8,11 +9,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Floats that may be *read* past the end of a buffer: vector loads of a channel tail run over by less than this.
 pub const SLACK: usize = 64;
 const ALIGN: usize = 64;
+/// Bytes from which on memory comes from the system itself: it goes back there at once and leaves no holes in the heap.
+const MAPPED: usize = 1 << 20;
 
 /// `len` floats, all 0 at first.
 pub struct Buffer {
     start: NonNull<f32>,
     len: usize,
+    /// Whose `start` it is, where it is not the heap's.
+    mapped: Option<MmapMut>,
 }
 
 // SAFETY: a `Buffer` owns its memory like a `Vec<f32>` does.
@@ -24,10 +29,18 @@ impl Buffer {
     /// Allocates `len` zeros (and [`SLACK`] more behind them).
     pub fn new(len: usize) -> Self {
         let layout = Self::layout(len);
+        if layout.size() >= MAPPED
+            && let Ok(mut mapped) = MmapMut::map_anon(layout.size())
+            && let Some(start) = NonNull::new(mapped.as_mut_ptr().cast::<f32>())
+        {
+            #[cfg(target_os = "linux")]
+            let _ = mapped.advise(memmap2::Advice::HugePage);
+            return Self { start, len, mapped: Some(mapped) };
+        }
         // SAFETY: the layout is never empty, because of the slack.
         #[expect(clippy::cast_ptr_alignment, reason = "the layout asks for more than a float's alignment")]
         let start = unsafe { alloc_zeroed(layout) }.cast::<f32>();
-        Self { start: NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)), len }
+        Self { start: NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)), len, mapped: None }
     }
 
     /// At least `len` floats of any value: keeps the memory if it is large enough.
@@ -45,8 +58,10 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with the same layout.
-        unsafe { dealloc(self.start.as_ptr().cast(), Self::layout(self.len)) }
+        if self.mapped.is_none() {
+            // SAFETY: allocated in `new` with the same layout.
+            unsafe { dealloc(self.start.as_ptr().cast(), Self::layout(self.len)) }
+        }
     }
 }
 

@@ -79,7 +79,8 @@ impl Layout {
         n * self.image() + y * self.row() + x * self.shape.c
     }
 
-    fn len(self) -> usize {
+    /// Floats of all images.
+    pub(crate) fn len(self) -> usize {
         self.shape.n * self.image()
     }
 }
@@ -95,6 +96,34 @@ impl Image {
     /// All zeros.
     pub fn new(layout: Layout) -> Self {
         Self { layout, data: Buffer::new(layout.len()) }
+    }
+
+    /// All zeros, with room for other layouts of up to `floats`.
+    pub(crate) fn with_room(layout: Layout, floats: usize) -> Self {
+        Self { layout, data: Buffer::new(floats.max(layout.len())) }
+    }
+
+    /// Lets pixels lie otherwise from now on. Those that there are become any values; what is around them, zeros.
+    ///
+    /// # Panics
+    /// If there is no room for it.
+    pub(crate) fn lay_out(&mut self, layout: Layout) {
+        if self.layout == layout {
+            return;
+        }
+        self.layout = layout;
+        let Shape { n, h, w, c } = layout.shape;
+        let around = layout.border * c;
+        for image in self.data[..layout.len()].chunks_exact_mut(layout.image()).take(n) {
+            for (y, row) in image.chunks_exact_mut(layout.row()).enumerate() {
+                if (layout.border..layout.border + h).contains(&y) {
+                    row[..around].fill(0.0);
+                    row[around + w * c..].fill(0.0);
+                } else {
+                    row.fill(0.0);
+                }
+            }
+        }
     }
 
     /// An image with a border, filled from the dense array `[n, h, w, c]`.

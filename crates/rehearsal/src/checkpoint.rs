@@ -250,7 +250,7 @@ fn arrays_to_slots(file: &SafeTensors, shape: ImageShape) -> Result<Vec<Memorize
     };
     let slot = |index: usize| {
         let image = &images[index * shape.bytes()..][..shape.bytes()];
-        let sample = Sample { image: Arc::from(image), label: Class(labels[index]), task: TaskId(tasks[index]) };
+        let sample = Sample { image: image.into(), label: Class(labels[index]), task: TaskId(tasks[index]) };
         let logits = logits.as_ref().map(|(values, classes)| Arc::from(&values[index * classes..][..*classes]));
         Memorized { sample, logits, score: scores[index] }
     };
@@ -279,7 +279,7 @@ mod tests {
     fn checkpoint() -> Checkpoint {
         let array = Array { shape: vec![2, 1], values: vec![f32::MIN_POSITIVE, -0.1] };
         let stored = |byte: u8| Memorized {
-            sample: Sample { image: Arc::from([byte, 9]), label: Class(u16::from(byte) + 300), task: TaskId(1) },
+            sample: Sample { image: [byte, 9].into(), label: Class(u16::from(byte) + 300), task: TaskId(1) },
             logits: Some(Arc::from([f32::from(byte), -0.0])),
             score: 0.1 * f32::from(byte),
         };

@@ -177,8 +177,6 @@ fn proxies(network: &Network) -> Option<(Vec<f32>, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use burn::tensor::{Device, TensorData};
 
     use super::*;
@@ -206,7 +204,7 @@ mod tests {
     }
 
     fn sample(pixels: [u8; 2], label: u16) -> Sample {
-        Sample { image: Arc::from(pixels), label: Class(label), task: TaskId(0) }
+        Sample { image: pixels.into(), label: Class(label), task: TaskId(0) }
     }
 
     #[test]

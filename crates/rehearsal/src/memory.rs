@@ -240,7 +240,7 @@ pub(crate) mod testing {
 
     /// A sample of class `label` whose image is `id`.
     pub fn sample(label: u16, id: u8) -> Sample {
-        Sample { image: Arc::from([id]), label: Class(label), task: TaskId(0) }
+        Sample { image: [id].into(), label: Class(label), task: TaskId(0) }
     }
 
     /// A full memory with these labels; slot i's image is i.

@@ -58,7 +58,6 @@ pub fn to_tensor<'a>(images: impl ExactSizeIterator<Item = &'a [u8]>, shape: Ima
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use super::*;
 
@@ -72,7 +71,7 @@ mod tests {
     #[test]
     fn a_tensor_has_the_axes_of_a_non_square_image() {
         let shape = ImageShape { height: 2, width: 3, channels: 1 };
-        let image: Image = Arc::from([0u8, 51, 102, 153, 204, 255]);
+        let image: Image = [0u8, 51, 102, 153, 204, 255].into();
         let tensor = to_tensor([&*image].into_iter(), shape, &Device::flex());
         assert_eq!(tensor.dims(), [1, 2, 3, 1]);
         assert_eq!(tensor.into_data().try_to_vec::<f32>().unwrap(), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);

@@ -52,7 +52,7 @@ impl Source for Small {
         &self.labels[split as usize]
     }
     fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
-        Ok(Arc::from(self.images[split as usize][index]))
+        Ok(self.images[split as usize][index].into())
     }
     fn sha256(&self) -> &'static str {
         "small"

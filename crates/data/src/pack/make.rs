@@ -25,6 +25,9 @@ use crate::{
     mapped::Mapped,
 };
 
+/// Chunks that are decoded together: threads wait for the slowest of them only once for all.
+const TOGETHER: usize = 8;
+
 /// Makes the pack at `path`, or goes on with what is there of it.
 pub(super) fn make(
     path: &Path,
@@ -70,9 +73,12 @@ fn decode_all(
     decoded: &SyncSender<Decoded>,
     packing: &Packing,
 ) -> Result<(), DataError> {
-    for (number, entries) in entries.chunks(CHUNK).enumerate().skip(done) {
-        if decoded.send(chunk(number, entries, packing)?).is_err() {
-            break; // nobody listens: the writer has failed, and says why
+    let left = entries.get(done * CHUNK..).unwrap_or_default();
+    for (turn, entries) in left.chunks(TOGETHER * CHUNK).enumerate() {
+        for chunk in decode_together(done + turn * TOGETHER, entries, packing)? {
+            if decoded.send(chunk).is_err() {
+                return Ok(()); // nobody listens: the writer has failed, and says why
+            }
         }
     }
     Ok(())
@@ -127,17 +133,34 @@ fn begin(images: &mut File, lines: &Path, header: &Header, done: &[Chunk]) -> io
     Ok(journal)
 }
 
-/// Decodes and resizes a chunk's files.
-fn chunk(number: usize, entries: &[Entry], packing: &Packing) -> Result<Decoded, DataError> {
+/// Decodes and resizes the files of some chunks, the first of which has that number.
+fn decode_together(first: usize, entries: &[Entry], packing: &Packing) -> Result<Vec<Decoded>, DataError> {
     let bytes = 3 * packing.size * packing.size;
-    let mut pixels = vec![0; entries.len() * bytes];
-    let slots: Vec<_> = entries.iter().zip(pixels.chunks_exact_mut(bytes)).collect();
+    let mut pixels: Vec<Vec<u8>> = entries.chunks(CHUNK).map(|entries| vec![0; entries.len() * bytes]).collect();
+    let slots: Vec<_> =
+        entries.iter().zip(pixels.iter_mut().flat_map(|pixels| pixels.chunks_exact_mut(bytes))).collect();
     // One image at a time: they differ in size, and a thread that is done early takes the next.
     let read = slots.into_par_iter().with_max_len(1).map(|(entry, slot)| image(entry, slot, packing));
     let read: Vec<Result<Read, DataError>> = read.collect();
+    let mut read = read.into_iter();
+    let chunks = pixels.into_iter().zip(entries.chunks(CHUNK)).enumerate();
+    let decoded = chunks.map(|(index, (pixels, entries))| {
+        let chunk = summed_up(first + index, entries, read.by_ref().take(entries.len()), packing)?;
+        Ok(Decoded { chunk, pixels })
+    });
+    decoded.collect()
+}
+
+/// What the journal will say of a chunk, but for the checksum of its pixels.
+fn summed_up(
+    number: usize,
+    entries: &[Entry],
+    read: impl Iterator<Item = Result<Read, DataError>>,
+    packing: &Packing,
+) -> Result<Chunk, DataError> {
     let mut digest = Sha256::new();
     let mut chunk = Chunk { number, crc32: 0, sha256: String::new(), bad: std::collections::BTreeMap::new() };
-    for (index, (read, entry)) in read.into_iter().zip(entries).enumerate() {
+    for (index, (read, entry)) in read.zip(entries).enumerate() {
         let Read { digest: file, bad } = read?;
         digest.update(file);
         match bad {
@@ -147,7 +170,7 @@ fn chunk(number: usize, entries: &[Entry], packing: &Packing) -> Result<Decoded,
         }
     }
     chunk.sha256 = hexadecimal(digest);
-    Ok(Decoded { chunk, pixels })
+    Ok(chunk)
 }
 
 /// A file that was read.

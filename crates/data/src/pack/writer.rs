@@ -11,8 +11,8 @@ use std::{
 use super::Chunk;
 use crate::{DataError, files::unwritable};
 
-/// Decoded chunks that may wait: enough for the disk to take a breath, few megabytes of memory.
-pub(super) const QUEUE: usize = 2;
+/// Decoded chunks that may wait: all that are decoded together, so that those who decode go on at once.
+pub(super) const QUEUE: usize = 8;
 
 /// Chunks between two syncs. Spread out, they pass while others decode, and the last one has little left to do.
 const SYNC_EVERY: usize = 8;

@@ -1,6 +1,6 @@
 //! Fashion-MNIST: four idx files, compressed by gzip. Grey images of 28×28 in ten classes.
 
-use std::{io::Read, path::Path, sync::Arc};
+use std::{io::Read, path::Path};
 
 use flate2::read::GzDecoder;
 use sha2::{Digest, Sha256};
@@ -76,7 +76,7 @@ fn part([images, labels]: [(&Path, &[u8]); 2], digest: &mut Sha256) -> Result<(I
     let labels = idx::labels(&bytes, CLASSES.len(), labels_path)?;
     let bytes = unpack(images, digest)?;
     let idx::Images { height, width, pixels } = idx::images(&bytes, images.0)?;
-    let pixels: Vec<Image> = pixels.chunks_exact((height * width).max(1)).map(Arc::from).collect();
+    let pixels: Vec<Image> = pixels.chunks_exact((height * width).max(1)).map(Image::from).collect();
     if pixels.len() != labels.len() {
         let (expected, found) = (format!("{} labels, as there are images", pixels.len()), labels.len().to_string());
         return Err(DataError::Malformed { path: labels_path.into(), offset: 4, expected, found });
