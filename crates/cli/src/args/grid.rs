@@ -12,9 +12,9 @@ Examples:
   rehearsal grid my.toml --dry-run                          what would run, and for how long
   rehearsal grid my.toml --only method=pcr,seed=0           some of it
   rehearsal grid status my.toml                             what is done, running, failed and left
-  rehearsal grid run-one my.toml --index 7                  one run, as a cluster's scheduler starts it
+  rehearsal grid run-one my.toml --index 7                  one run, for a cluster
 
-A grid file has three parts. Every combination of the values in [axes] is a run; an axis of tables sets several settings at once. [fixed]
+A grid file has three parts. Every combination of the values in [axes] is a run; an axis of tables sets several settings at once. [fixed] \
 is what all runs share. Each [[exclude]] leaves out the combinations that have all of its settings.
 
   [fixed]
@@ -26,7 +26,7 @@ is what all runs share. Each [[exclude]] leaves out the combinations that have a
   method = \"er\"
   seed = 2
 
-Settings have the names of an experiment file: see `rehearsal run --help`. Runs that are finished are skipped and those that were stopped
+Settings have the names of an experiment file: see `rehearsal run --help`. Runs that are finished are skipped and those that were stopped \
 go on, so the same command starts a grid, continues it and, at the end, does nothing.";
 
 #[derive(clap::Args)]
