@@ -27,18 +27,22 @@ unsafe impl Sync for Buffer {}
 
 impl Buffer {
     /// Allocates `len` zeros (and [`SLACK`] more behind them).
+    #[expect(
+        clippy::cast_ptr_alignment,
+        reason = "a layout asks for more than a float's alignment, and a map begins on a page"
+    )]
     pub fn new(len: usize) -> Self {
         let layout = Self::layout(len);
         if layout.size() >= MAPPED
             && let Ok(mut mapped) = MmapMut::map_anon(layout.size())
             && let Some(start) = NonNull::new(mapped.as_mut_ptr().cast::<f32>())
         {
+            // Fewer, larger pages are faster to find; where there are none, nothing is lost.
             #[cfg(target_os = "linux")]
             let _ = mapped.advise(memmap2::Advice::HugePage);
             return Self { start, len, mapped: Some(mapped) };
         }
         // SAFETY: the layout is never empty, because of the slack.
-        #[expect(clippy::cast_ptr_alignment, reason = "the layout asks for more than a float's alignment")]
         let start = unsafe { alloc_zeroed(layout) }.cast::<f32>();
         Self { start: NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout)), len, mapped: None }
     }

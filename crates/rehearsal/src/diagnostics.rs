@@ -222,7 +222,7 @@ mod tests {
         step(&mut diagnostics, &[0.0; 6]);
         diagnostics.task_learned(TaskId(0), 2, &network);
         let task = &diagnostics.finished[0];
-        let half = |distance: Distance, other: f64| (distance.raw + other) / 2.0;
+        let half = |distance: Distance, other: f64| f64::midpoint(distance.raw, other);
         assert!((task.inner_distance.unwrap().raw - half(first.0, 0.0)).abs() < 1e-12);
         assert!((task.distance_to_proxies.unwrap().raw - half(first.1, 1.0)).abs() < 1e-12);
         diagnostics.task_learned(TaskId(1), 2, &network);
@@ -253,7 +253,7 @@ mod tests {
             let draws = [vec![other.clone(), new.clone(), new.clone()]];
             let retrieved = Retrieved { draws: &draws, conflicting, loss_changes: &[-0.1, 17.0] };
             let appraiser = &mut NetworkAppraiser { network: &network, seen: 2, shape: SHAPE };
-            diagnostics.retrieved(retrieved, &[new.clone()], appraiser, steps);
+            diagnostics.retrieved(retrieved, std::slice::from_ref(&new), appraiser, steps);
         };
         look(Some(1), 48);
         look(None, 49);

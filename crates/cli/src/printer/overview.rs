@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{clock, talk};
 
 /// How often a line about the whole grid is written where there is no terminal.
-const LINE_EVERY: Duration = Duration::from_secs(60);
+const LINE_EVERY: Duration = Duration::from_mins(1);
 /// The bar counts thousandths of runs.
 const FINE: f64 = 1000.0;
 

@@ -96,7 +96,7 @@ impl Said {
     ///
     /// # Errors
     /// A key is not known, or a value is of another kind.
-    pub fn from_settings(settings: toml::Table) -> Result<Self, Refusal> {
+    pub fn from_settings(settings: &toml::Table) -> Result<Self, Refusal> {
         let read = |settings: toml::Table| settings.try_into::<Self>();
         read(settings.clone()).map_err(|error| {
             let alone = |(name, value): (&String, &toml::Value)| {

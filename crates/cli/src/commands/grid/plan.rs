@@ -117,7 +117,7 @@ impl Job {
             let data = data.to_str().ok_or_else(|| anyhow!("{} is not UTF-8", data.display()))?;
             planned.settings.insert("data".into(), data.into());
         }
-        let said = Said::from_settings(planned.settings.clone());
+        let said = Said::from_settings(&planned.settings);
         let said = said.with_context(|| planned.name.clone())?;
         let config = said.resolve().with_context(|| planned.name.clone())?;
         let directory = out.join(&planned.name);

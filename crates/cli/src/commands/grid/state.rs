@@ -33,10 +33,10 @@ impl State {
     pub fn of(job: &Job) -> Self {
         let has = |name: &str| job.directory.join(name).exists();
         let (begun, finished) = (has("config.toml"), has("result.json"));
-        if begun || finished {
-            if let Err(why) = check_same(job) {
-                return Self::Foreign(why.to_string());
-            }
+        if (begun || finished)
+            && let Err(why) = check_same(job)
+        {
+            return Self::Foreign(why.to_string());
         }
         match last_line(&job.log) {
             _ if finished => Self::Done,

@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// How long to wait for a process that holds the run, such as a worker whose grid was killed and who is about to stop.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How often a worker tells how far it is.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
@@ -38,25 +38,23 @@ const TELL_EVERY: Duration = Duration::from_millis(200);
 pub fn run_one(file: &Path, index: usize, place: &Place, threads: Option<usize>) -> Result<ExitCode> {
     let (plan, job) = match find(file, index, place) {
         Ok(found) => found,
-        Err(error) => return refuse(&error),
+        Err(error) => return Ok(refuse(&error)),
     };
     let asked = Asked::listen_for_run(|| talk("\nstopping after this step; press Ctrl-C again to stop at once"))?;
     let done = run(&job, threads, &asked, Progress::of);
     // `grid status` looks there for why it failed.
-    match &done {
-        Ok(_) => drop(fs::remove_file(&job.log)),
-        Err(error) => {
-            drop(fs::create_dir_all(plan.logs()).and_then(|()| fs::write(&job.log, format!("error: {error:#}\n"))))
-        }
+    if let Err(error) = &done {
+        let _ = fs::create_dir_all(plan.logs()).and_then(|()| fs::write(&job.log, format!("error: {error:#}\n")));
+    } else {
+        let _ = fs::remove_file(&job.log);
     }
-    match done? {
-        Some(record) => print(&summary(&record, &job.directory))?,
-        None => {
-            talk("stopped at a checkpoint; go on with the same command");
-            return Ok(ExitCode::from(130));
-        }
+    if let Some(record) = done? {
+        print(&summary(&record, &job.directory))?;
+        Ok(ExitCode::SUCCESS)
+    } else {
+        talk("stopped at a checkpoint; go on with the same command");
+        Ok(ExitCode::from(130))
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// The same for a grid: tells it how far the run is, and stops when the grid closes the pipe or is dead.
@@ -64,7 +62,7 @@ pub fn work(file: &Path, index: usize, place: &Place, threads: Option<usize>) ->
     let asked = Asked::listen_for_run(|| {})?.or_when_input_ends();
     let (_, job) = match find(file, index, place) {
         Ok(found) => found,
-        Err(error) => return refuse(&error),
+        Err(error) => return Ok(refuse(&error)),
     };
     let tell = |experiment: &Experiment| Teller { total: experiment.total_steps(), last: None };
     Ok(run(&job, threads, &asked, tell)?.map_or(ExitCode::from(130), |_| ExitCode::SUCCESS))
