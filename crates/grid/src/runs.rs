@@ -160,7 +160,7 @@ mod tests {
         );
         assert_eq!(
             runs("[axes]\na = [{ method = 'er', lr = 1 }, { lr = 1, method = 'e r' }, { lr = 1, method = 'e-r' }]"),
-            "two combinations are the same run: e-r"
+            "two combinations are the same run: e-r-lr1"
         );
     }
 }
