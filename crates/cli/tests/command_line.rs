@@ -2,31 +2,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod program;
+
 use std::{
     path::Path,
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
+use program::{output, rehearsal, text};
 use serde_json::Value;
 
 /// A run of a second: two tasks of two classes on a small network.
 const SMALL: &str =
     "backbone = 'tiny'\nclasses = 4\ntasks = 2\ntrain-per-class = 40\ntest-per-class = 10\nwidth = 4\nmemory = 20\n";
-
-fn rehearsal(directory: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rehearsal"));
-    command.current_dir(directory).args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn output(directory: &Path, arguments: &[&str]) -> Output {
-    rehearsal(directory, arguments).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
 
 fn directory_with(toml: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();

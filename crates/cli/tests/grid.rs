@@ -2,14 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod program;
+
 use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::{Child, Command, Output, Stdio},
+    process::{Child, Command, Stdio},
     time::Duration,
 };
 
+use program::{output, rehearsal, text};
 use rehearsal::{
     chance::{Chance, Decides},
     checkpoint::Checkpoint,
@@ -25,20 +28,6 @@ const GRID: &str = "[fixed]\nclasses = 4\ntasks = 2\ntrain-per-class = 30\ntest-
                     memory = 25\ncandidates = 12\ncheckpoint-minutes = 0.0\ndiagnostics = true\n\
                     [axes]\nseed = [0, 1]\nretrieval = ['random', 'balanced']\n";
 const GREY: ImageShape = ImageShape { height: 28, width: 28, channels: 1 };
-
-fn rehearsal(directory: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rehearsal"));
-    command.current_dir(directory).args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn output(directory: &Path, arguments: &[&str]) -> Output {
-    rehearsal(directory, arguments).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
 
 fn directory_with(grid: &str) -> TempDir {
     let directory = tempfile::tempdir().unwrap();

@@ -2,27 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::{
-    path::Path,
-    process::{Command, Output, Stdio},
-    sync::OnceLock,
-};
+mod program;
 
+use std::{path::Path, sync::OnceLock};
+
+use program::{output, text};
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// Runs of a second: two tasks of two classes on a small network.
 const SMALL: &str =
     "backbone = 'tiny'\nclasses = 4\ntasks = 2\ntrain-per-class = 20\ntest-per-class = 10\nwidth = 4\nmemory = 20\n";
-
-fn output(directory: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rehearsal"));
-    command.current_dir(directory).args(arguments).stdin(Stdio::null()).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
 
 /// A directory with six finished runs, made once: two retrievals, three seeds.
 fn study() -> &'static Path {

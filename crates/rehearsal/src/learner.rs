@@ -126,13 +126,13 @@ impl Learner {
         seconds.diagnostics = clock.lap();
 
         let mut before = 0;
-        let replay = |slots: Vec<Slot>| {
+        let replay = |(slots, samples): (&Vec<Slot>, &Vec<Sample>)| {
             let occasion = occasion(Decides::ReplayAugmentation, before);
             before += slots.len();
-            let anchors = views.of(&memory.at(&slots), shape, occasion, &device);
-            Draw { logits: stored_logits(memory, &slots, anchors.labels.len(), &device), anchors }
+            let anchors = views.of(samples, shape, occasion, &device);
+            Draw { logits: stored_logits(memory, slots, anchors.labels.len(), &device), anchors }
         };
-        let draws = drawn.into_iter().filter(|slots| !slots.is_empty()).map(replay).collect();
+        let draws = drawn.iter().zip(&replayed).filter(|(slots, _)| !slots.is_empty()).map(replay).collect();
         let batch = StepBatch { incoming: new, draws, task, seen };
         seconds.data += clock.lap();
 

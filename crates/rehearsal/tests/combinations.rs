@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::{ops::ControlFlow, path::Path};
+mod stop_after;
+
+use std::path::Path;
 
 use rehearsal::{
     checkpoint::{Checkpoint, Progress},
@@ -11,11 +13,11 @@ use rehearsal::{
     experiment::{Experiment, Outcome},
     memory::PolicyKind,
     methods::MethodKind,
-    observer::{Observer, StepEvent},
     retrieval::RetrievalKind,
     run_directory::RunDirectory,
     sample::ImageShape,
 };
+use stop_after::StopAfter;
 
 const GREY: ImageShape = ImageShape { height: 28, width: 28, channels: 1 };
 
@@ -29,15 +31,6 @@ fn said(Combination { method, policy, retrieval }: Combination) -> Said {
         retrieval: retrieval.map(|retrieval| retrieval.to_string()),
         ..Said::parse(base).unwrap()
     }
-}
-
-struct StopAfter(u64);
-
-impl Observer for StopAfter {
-    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
-        if event.step == self.0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-    fn task(&mut self, _: usize, _: &[f64]) {}
 }
 
 fn checkpoint(directory: &Path) -> Checkpoint {

@@ -2,15 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::{ops::ControlFlow, path::Path};
+mod stop_after;
+
+use std::path::Path;
 
 use measure::TaskDiagnostics;
 use rehearsal::{
     config::Said,
     experiment::{Experiment, Outcome},
-    observer::{Observer, StepEvent},
     record::Record,
 };
+use stop_after::StopAfter;
 
 /// Two tasks of two classes, 60 steps each.
 fn said(more: &str) -> Said {
@@ -41,15 +43,6 @@ fn replayed(directory: &Path) -> Vec<u64> {
         }
     }
     counts
-}
-
-struct StopAfter(u64);
-
-impl Observer for StopAfter {
-    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
-        if event.step == self.0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-    fn task(&mut self, _: usize, _: &[f64]) {}
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::{ops::ControlFlow, path::Path};
+mod stop_after;
+
+use std::path::Path;
 
 use measure::AccuracyMatrix;
 use rehearsal::{
@@ -10,11 +12,11 @@ use rehearsal::{
     config::Said,
     experiment::{Experiment, ExperimentError, Outcome},
     network::State,
-    observer::{Observer, StepEvent},
     record::Record,
     run_directory::RunDirectory,
     sample::ImageShape,
 };
+use stop_after::StopAfter;
 
 const GREY: ImageShape = ImageShape { height: 28, width: 28, channels: 1 };
 
@@ -57,16 +59,6 @@ fn run(said: &Said) -> Trace {
     let path = directory.path().join("run");
     let record = finished(Experiment::new(said, Some(&path)).unwrap().run(&mut ()).unwrap());
     trace(&path, &record)
-}
-
-/// Stops after a number of steps.
-struct StopAfter(u64);
-
-impl Observer for StopAfter {
-    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
-        if event.step == self.0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-    fn task(&mut self, _: usize, _: &[f64]) {}
 }
 
 #[test]

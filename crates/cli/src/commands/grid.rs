@@ -173,6 +173,7 @@ fn work(sitting: &Sitting, go_on: bool) -> Result<ExitCode> {
     let mut pool = Pool::new(plan.manifest(), *threads)?;
     let mut queue: VecDeque<usize> = waiting.iter().copied().collect();
     let (mut failed, mut stopping): (Vec<(usize, String)>, bool) = (Vec::new(), false);
+    let mut waited = false;
     loop {
         while !stopping && pool.running() < *jobs {
             let Some(index) = next(plan, &mut queue) else { break };
@@ -185,7 +186,9 @@ fn work(sitting: &Sitting, go_on: bool) -> Result<ExitCode> {
             if stopping || queue.is_empty() {
                 break;
             }
-            // All that is left is held by other processes.
+            if !std::mem::replace(&mut waited, true) {
+                overview.say("all that is left is held by other processes: waiting for them");
+            }
             std::thread::sleep(Duration::from_millis(500));
         }
         match pool.next_event() {
@@ -221,7 +224,7 @@ fn fail(index: usize, why: String, go_on: bool, failed: &mut Vec<(usize, String)
     *stopping |= !go_on;
 }
 
-/// The next run that no other process holds; one that another has finished in the meantime is not started again.
+/// The next run that no other process holds. If another has finished it in the meantime, its worker has nothing to do.
 fn next(plan: &Plan, queue: &mut VecDeque<usize>) -> Option<usize> {
     for _ in 0..queue.len() {
         let index = queue.pop_front()?;
