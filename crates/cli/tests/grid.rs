@@ -14,11 +14,10 @@ use std::{
 
 use program::{output, rehearsal, text};
 use rehearsal::{
+    Learner,
     chance::{Chance, Decides},
-    checkpoint::Checkpoint,
     memory::Memory,
     network::State,
-    sample::ImageShape,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -27,7 +26,6 @@ use tempfile::TempDir;
 const GRID: &str = "[fixed]\nclasses = 4\ntasks = 2\ntrain-per-class = 30\ntest-per-class = 10\nepochs = 4\nbackbone = 'tiny'\nwidth = 4\n\
                     memory = 25\ncandidates = 12\ncheckpoint-minutes = 0.0\ndiagnostics = true\n\
                     [axes]\nseed = [0, 1]\nretrieval = ['random', 'balanced']\n";
-const GREY: ImageShape = ImageShape { height: 28, width: 28, channels: 1 };
 
 fn directory_with(grid: &str) -> TempDir {
     let directory = tempfile::tempdir().unwrap();
@@ -53,8 +51,8 @@ fn trace(run: &Path) -> Trace {
         assert!(result.as_object_mut().unwrap().remove(key).is_some(), "{key}");
     }
     let without_seconds = |line: &str| line.split(",\"seconds\"").next().unwrap_or("").to_owned();
-    let checkpoint = fs::read(run.join("checkpoint/latest.safetensors")).unwrap();
-    let Checkpoint { network, memory, .. } = Checkpoint::from_bytes(&checkpoint, GREY).unwrap();
+    let learner = Learner::load(run.join("checkpoint/latest.safetensors")).unwrap();
+    let (network, memory) = (learner.network().state(), learner.memory().clone());
     Trace {
         result,
         predictions: fs::read(run.join("predictions.bin")).unwrap(),

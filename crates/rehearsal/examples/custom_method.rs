@@ -1,19 +1,23 @@
-//! A method of your own, outside the crate: experience replay with the focal loss, which looks most at what is not yet known.
+//! A method of your own, outside the crate, in a whole experiment: experience replay with the focal loss, which
+//! looks most at what is not yet known. It is stopped in the middle and goes on from its checkpoint.
 //!
 //!     cargo run --release -p rehearsal --example custom_method
+
+use std::ops::ControlFlow;
 
 use rehearsal::{
     Tensor,
     config::Said,
-    experiment::parts,
-    learner::{Learner, Stage},
+    experiment::{Experiment, Outcome},
+    learner::Parts,
     losses::cross_entropy,
-    methods::{Method, StepBatch},
+    methods::{Method, Objective, StepBatch},
     network::Network,
-    stream::Stream,
+    observer::{Observer, StepEvent},
     views::Anchors,
 };
 
+#[derive(Clone)]
 struct FocalReplay {
     gamma: f64,
 }
@@ -28,30 +32,39 @@ impl FocalReplay {
 }
 
 impl Method for FocalReplay {
-    fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>> {
+    fn objective(&mut self, network: &mut Network, batch: &StepBatch) -> Objective {
         let new = self.focal(network, &batch.incoming);
-        Some(match batch.retrieved() {
-            Some(retrieved) => new + self.focal(network, retrieved),
-            None => new,
-        })
+        match batch.retrieved() {
+            Some(retrieved) => (new + self.focal(network, retrieved)).into(),
+            None => new.into(),
+        }
     }
 }
 
+/// Stops a run after 60 steps.
+struct Impatient;
+
+impl Observer for Impatient {
+    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
+        if event.step == 60 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+    fn task(&mut self, _: usize, _: &[f64]) {}
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let config = Said::parse("method = 'er'\nbackbone = 'tiny'\nwidth = 16\ntrain-per-class = 100")?.resolve()?;
-    let stream = Stream::new(config.dataset.open(&config.request())?, &config.plan())?;
-    let (mut parts, settings) = parts(&config, &stream);
-    parts.method = Box::new(FocalReplay { gamma: 2.0 });
-    let mut learner = Learner::new(parts, settings);
-    for task in stream.tasks() {
-        let (epoch, seen) = (stream.epoch(task, 0), stream.seen(task));
-        for number in 0..stream.batches(task) {
-            learner.step(&epoch.batch(number)?, Stage { task, seen, offered: true });
-        }
-        let test = stream.test(task)?;
-        let right =
-            learner.predict(&test, seen).into_iter().zip(&test).filter(|(class, sample)| *class == sample.label);
-        println!("task {}: {} of {} right just after learning it", task.0 + 1, right.count(), test.len());
+    let settings = Said::parse("method = 'er'\nbackbone = 'tiny'\nwidth = 16\ntrain-per-class = 100")?;
+    let config = settings.resolve()?;
+    let source = || config.dataset.open(&config.request());
+    let parts = || Parts::new().method("focal-replay", FocalReplay { gamma: 2.0 });
+    let place = tempfile::tempdir()?;
+    let directory = place.path().join("run");
+
+    let mut experiment = Experiment::with_parts(&settings, source()?, parts())?;
+    experiment.write_to(&directory)?;
+    assert!(matches!(experiment.run(&mut Impatient)?, Outcome::Stopped));
+    let experiment = Experiment::resume_with_parts(&directory, source()?, parts())?;
+    if let Outcome::Finished(record, _) = experiment.run(&mut ())? {
+        println!("accuracy {:.1} %", 100.0 * record.accuracy.unwrap_or(0.0));
     }
     Ok(())
 }

@@ -1,17 +1,17 @@
-//! A retrieval of your own, outside the crate: replay the samples that the network's features place farthest from the new ones.
+//! A retrieval of your own, outside the crate, in a whole experiment: replay the samples that the network's
+//! features place farthest from the new ones.
 //!
 //!     cargo run --release -p rehearsal --example custom_retrieval
 
 use rehearsal::{
     chance::Chance,
     config::Said,
-    experiment::parts,
-    learner::{Learner, Stage},
+    experiment::{Experiment, Outcome},
+    learner::Parts,
     memory::Memory,
     probe::Probe,
-    retrieval::Retrieval,
+    retrieval::{Retrieval, Retrieved},
     sample::Slot,
-    stream::Stream,
 };
 
 struct Farthest {
@@ -20,7 +20,7 @@ struct Farthest {
 }
 
 impl Retrieval for Farthest {
-    fn retrieve(&mut self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Slot> {
+    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Retrieved> {
         let new = probe.incoming_features();
         let candidates = memory.draw(self.candidates, chance);
         let distance = |row: &[f32]| -> f32 {
@@ -30,25 +30,18 @@ impl Retrieval for Farthest {
         let mut ranked: Vec<(f32, Slot)> =
             probe.features(&candidates).iter().map(|row| distance(row)).zip(candidates).collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-        ranked.into_iter().take(self.count).map(|(_, slot)| slot).collect()
+        ranked.into_iter().take(self.count).map(|(_, slot)| slot.into()).collect()
     }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let config = Said::parse("method = 'er'\nbackbone = 'tiny'\nwidth = 16\ntrain-per-class = 100")?.resolve()?;
-    let stream = Stream::new(config.dataset.open(&config.request())?, &config.plan())?;
-    let (mut parts, settings) = parts(&config, &stream);
-    parts.retrieval = Box::new(Farthest { count: config.retrieved, candidates: config.candidates });
-    let mut learner = Learner::new(parts, settings);
-    for task in stream.tasks() {
-        let (epoch, seen) = (stream.epoch(task, 0), stream.seen(task));
-        for number in 0..stream.batches(task) {
-            learner.step(&epoch.batch(number)?, Stage { task, seen, offered: true });
-        }
-        let test = stream.test(task)?;
-        let right =
-            learner.predict(&test, seen).into_iter().zip(&test).filter(|(class, sample)| *class == sample.label);
-        println!("task {}: {} of {} right just after learning it", task.0 + 1, right.count(), test.len());
+    let settings = Said::parse("method = 'er'\nbackbone = 'tiny'\nwidth = 16\ntrain-per-class = 100")?;
+    let config = settings.resolve()?;
+    let source = config.dataset.open(&config.request())?;
+    let parts = Parts::new().retrieval("farthest", Farthest { count: 10, candidates: 50 });
+    if let Outcome::Finished(record, learner) = Experiment::with_parts(&settings, source, parts)?.run(&mut ())? {
+        println!("accuracy {:.1} %", 100.0 * record.accuracy.unwrap_or(0.0));
+        println!("the learner remembers {} images", learner.memory().len());
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What a memory policy may ask about samples, stored or new, after a step. Nothing is computed until asked.
 
-use burn::{module::Module, tensor::Tensor};
+use burn::tensor::Tensor;
 
 use crate::{
     gradients::Gradients,
@@ -12,14 +12,27 @@ use crate::{
 /// Images per batch of features: what is computed does not depend on it, and as many as a usual draw of candidates share its workspace.
 const BATCH: usize = 50;
 
-/// Answers a policy's questions. A test can answer from a table.
+/// Answers a policy's questions. A test answers from a table, and only what it will be asked.
 pub trait Appraiser {
-    /// The features of each raw image, in eval mode.
-    fn features(&mut self, samples: &[Sample]) -> Vec<Vec<f32>>;
+    /// How many classes the network distinguishes, seen or not.
+    fn classes(&self) -> usize {
+        unimplemented!("this probe knows no classes")
+    }
 
-    /// The gradient of the mean loss of all these raw images over the seen classes, with respect to every parameter, in eval mode.
-    fn gradient(&mut self, samples: &[Sample]) -> Gradients;
+    /// The features of each raw image, in eval mode.
+    fn features(&mut self, _: &[Sample]) -> Vec<Vec<f32>> {
+        unimplemented!("this probe knows no features")
+    }
+
+    /// The gradient of the mean loss of all these raw images over the seen classes, with respect to every
+    /// parameter, in eval mode.
+    fn gradient(&mut self, _: &[Sample]) -> Gradients {
+        unimplemented!("this probe knows no gradients")
+    }
 }
+
+/// Answers nothing: for policies that ask nothing.
+impl Appraiser for () {}
 
 /// Answers from a network, which asking cannot change.
 #[derive(Clone, Copy)]
@@ -33,6 +46,10 @@ pub struct NetworkAppraiser<'a> {
 }
 
 impl Appraiser for NetworkAppraiser<'_> {
+    fn classes(&self) -> usize {
+        self.network.classes()
+    }
+
     fn features(&mut self, samples: &[Sample]) -> Vec<Vec<f32>> {
         let network = self.network.valid();
         let device = network.device();
@@ -51,7 +68,7 @@ impl Appraiser for NetworkAppraiser<'_> {
         let images = to_tensor(samples.iter().map(|sample| &*sample.image), self.shape, &self.network.device());
         let labels: Vec<Class> = samples.iter().map(|sample| sample.label).collect();
         let loss = cross_entropy_seen(self.network.logits(images, Norm::Eval), &labels, self.seen).mean();
-        Gradients::of(&loss, self.network)
+        Gradients::from_loss(&loss, self.network)
     }
 }
 
@@ -85,7 +102,7 @@ mod tests {
         let images = to_tensor(samples.iter().map(|sample| &*sample.image), SHAPE, &network.device());
         let expected = |norm, seen| {
             let logits = network.logits(images.clone(), norm);
-            Gradients::of(&cross_entropy_seen(logits, &[Class(0), Class(1)], seen).mean(), &network)
+            Gradients::from_loss(&cross_entropy_seen(logits, &[Class(0), Class(1)], seen).mean(), &network)
         };
         let distance = |other: &Gradients| found.dot(&found) - 2.0 * found.dot(other) + other.dot(other);
         assert!(distance(&expected(Norm::Eval, 2)) < 1e-9 * found.dot(&found));

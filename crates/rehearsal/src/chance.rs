@@ -24,6 +24,8 @@ pub enum Decides {
     Split,
     /// The first weights.
     Initialisation,
+    /// The first weights of a class that comes later; position: class.
+    NewClass,
     /// The order of a task's samples; position: task, epoch.
     Shuffling,
     /// The augmented views of incoming samples; position: step, index.
@@ -46,6 +48,7 @@ impl Decides {
             Self::Blur => "blur",
             Self::Split => "split",
             Self::Initialisation => "initialisation",
+            Self::NewClass => "new class",
             Self::Shuffling => "shuffling",
             Self::Augmentation => "augmentation",
             Self::ReplayAugmentation => "replay augmentation",

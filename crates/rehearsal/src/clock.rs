@@ -4,6 +4,21 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+/// A part of a step that has just ended, for whoever holds a stopwatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// See [`Phases::data`].
+    Data,
+    /// See [`Phases::virtual_step`].
+    VirtualStep,
+    /// See [`Phases::scoring`].
+    Scoring,
+    /// See [`Phases::training`].
+    Training,
+    /// See [`Phases::memory`].
+    Memory,
+}
+
 /// Seconds by what they were spent on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
@@ -22,6 +37,19 @@ pub struct Phases {
     /// What diagnostics cost, where they were asked for.
     #[serde(default)]
     pub diagnostics: f64,
+}
+
+impl Phases {
+    /// Adds the seconds of a phase of a step.
+    pub fn add(&mut self, phase: Phase, seconds: f64) {
+        *match phase {
+            Phase::Data => &mut self.data,
+            Phase::VirtualStep => &mut self.virtual_step,
+            Phase::Scoring => &mut self.scoring,
+            Phase::Training => &mut self.training,
+            Phase::Memory => &mut self.memory,
+        } += seconds;
+    }
 }
 
 impl std::ops::AddAssign for Phases {

@@ -2,6 +2,7 @@
 //! refusal that needs no data happens in between.
 
 mod combinations;
+mod learner;
 mod said;
 
 use std::path::PathBuf;
@@ -10,18 +11,15 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use combinations::Combination;
+pub use learner::LearnerConfig;
 pub use said::Said;
 
 use crate::{
     choice::choice,
     datasets::{Chain, Request},
-    memory::{GssOptions, PolicyKind},
-    methods::{AceHead, MethodKind, MethodOptions},
-    network::{BackboneKind, Kernels, Norm},
-    retrieval::{Ratio, RetrievalKind, RetrievalOptions},
-    shapley::ShapleyOptions,
+    methods::MethodKind,
+    network::Norm,
     stream::{ClassOrder, Plan, StreamKind},
-    views::Views,
 };
 
 /// Where tensors live.
@@ -85,14 +83,6 @@ pub struct Config {
     /// The classes of each task, by name, where the user lists them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_classes: Option<Vec<Vec<String>>>,
-    /// What a step minimises.
-    pub method: MethodKind,
-    /// Who is replayed; none for a method without memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retrieval: Option<RetrievalKind>,
-    /// How many from the high and low end of loss change.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<Ratio>,
     /// Into how many tasks the classes are cut.
     pub tasks: usize,
     /// Use the first so many classes; all if not said.
@@ -106,50 +96,9 @@ pub struct Config {
     /// Use at most so many test images per class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_per_class: Option<usize>,
-    /// Passes over each task.
-    pub epochs: usize,
-    /// How many samples the memory holds.
-    pub memory: usize,
-    /// New samples per step.
-    pub batch: usize,
-    /// Replayed samples per step.
-    pub retrieved: usize,
-    /// Slots that each draw of a scoring retrieval looks at.
-    pub candidates: usize,
-    /// The learning rate.
-    pub lr: f64,
-    /// Channels after the first convolution.
-    pub width: usize,
-    /// Decides every draw.
-    pub seed: u64,
-    /// Threads; results do not depend on it.
-    pub threads: usize,
-    /// Where tensors live.
-    pub device: DeviceKind,
-    /// The feature extractor.
-    pub backbone: BackboneKind,
-    /// What computes the convolutions on the processor.
-    pub kernels: Kernels,
-    /// Who stays in memory; none for a method without memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory_policy: Option<PolicyKind>,
-    /// What the methods are told.
+    /// How the learner learns.
     #[serde(flatten)]
-    pub method_options: MethodOptions,
-    /// What GSS is told.
-    #[serde(flatten)]
-    pub gss: GssOptions,
-    /// What ASER is told.
-    #[serde(flatten)]
-    pub shapley: ShapleyOptions,
-    /// Memory matching: nothing is retrieved until more than so many samples were presented.
-    pub match_warm_up: u64,
-    /// The views that are trained on.
-    pub views: Views,
-    /// What normalises scored samples.
-    pub score_norm: ScoreNorm,
-    /// When samples may enter the memory.
-    pub offer: Offer,
+    pub learner: LearnerConfig,
     /// Minutes between checkpoints inside a task.
     pub checkpoint_minutes: f64,
     /// Look into the steps and write `diagnostics.jsonl`.
@@ -168,59 +117,18 @@ pub struct Refusal(pub String);
 impl Config {
     fn check(&self) -> Result<(), Refusal> {
         let most = 1_000_000_000;
-        let counts = [
+        in_range(&[
             ("tasks", self.tasks, most),
-            ("epochs", self.epochs, 1_000_000),
-            ("batch", self.batch, most),
-            ("width", self.width, 4096),
-            ("threads", self.threads, 1024),
-            ("candidates", self.candidates, most),
+            ("epochs", self.learner.epochs, 1_000_000),
             ("train-per-class", self.train_per_class.unwrap_or(1), most),
             ("test-per-class", self.test_per_class.unwrap_or(1), most),
-            ("gss-groups", self.gss.groups, most),
-            ("gss-group-size", self.gss.group_size, most),
-            ("shapley-neighbours", self.shapley.neighbours, 1_000_000),
-            ("shapley-per-class", self.shapley.per_class, 1_000_000),
             ("size", self.size.unwrap_or(1), 1024),
-        ];
-        if let Some((name, value, most)) = counts.iter().find(|(_, value, most)| !(1..=*most).contains(value)) {
-            return refuse(format!("`--{name}` must be between 1 and {most}, not {value}"));
-        }
-        if self.memory.max(self.retrieved) > most || i64::try_from(self.seed).is_err() {
-            return refuse("`--memory`, `--retrieved` or `--seed` is too large".into());
-        }
-        self.method_options.check()?;
-        if !(self.lr.is_finite() && self.lr > 0.0) {
-            return refuse(format!("`lr` must be a positive number, not {}", self.lr));
-        }
+        ])?;
         if !(self.checkpoint_minutes.is_finite() && self.checkpoint_minutes >= 0.0) {
-            return refuse(format!("`checkpoint-minutes` must not be negative, and is {}", self.checkpoint_minutes));
+            let minutes = self.checkpoint_minutes;
+            return refuse(format!("`checkpoint-minutes` must not be negative, and is {minutes}"));
         }
-        if self.method != MethodKind::ErAce && self.method_options.er_ace.head != AceHead::Linear {
-            return refuse(format!("`head` is an option of er-ace: {} has a head of its own", self.method));
-        }
-        if self.method.replays() && self.memory == 0 {
-            return refuse(format!("{} replays from memory: `--memory` must be at least 1", self.method));
-        }
-        if self.method.replays() && self.retrieved == 0 {
-            return refuse(format!("{} replays from memory: `--retrieved` must be at least 1", self.method));
-        }
-        if self.retrieval == Some(RetrievalKind::MemoryMatch) && !self.retrieved.is_multiple_of(2) {
-            return refuse(format!(
-                "memory-match retrieves pairs: `--retrieved` must be even, and is {}",
-                self.retrieved
-            ));
-        }
-        if let Some((high, low)) = self.ratio.map(|ratio| (ratio.high, ratio.low))
-            && high.max(low) > self.candidates
-        {
-            return refuse(format!(
-                "{} of {} candidates cannot be picked: raise `--candidates`",
-                high.max(low),
-                self.candidates
-            ));
-        }
-        Ok(())
+        self.learner.check()
     }
 
     /// How the data set is wanted.
@@ -231,7 +139,7 @@ impl Config {
 
     /// How the data set is cut.
     pub fn plan(&self) -> Plan {
-        let joint = self.method == MethodKind::Joint;
+        let joint = self.learner.method == MethodKind::Joint;
         Plan {
             kind: if joint && self.stream == StreamKind::Blurry { StreamKind::ClassIncremental } else { self.stream },
             blur: self.blur.unwrap_or(0.0),
@@ -244,26 +152,30 @@ impl Config {
             class_order: self.class_order,
             train_per_class: self.train_per_class,
             test_per_class: self.test_per_class,
-            batch: self.batch,
-            seed: self.seed,
+            batch: self.learner.batch,
+            seed: self.learner.seed,
         }
-    }
-
-    /// What the retrieval is told.
-    pub fn retrieval_options(&self) -> RetrievalOptions {
-        let Self { retrieved, ratio, candidates, shapley, match_warm_up, .. } = *self;
-        RetrievalOptions { count: retrieved, ratio, candidates, shapley, match_warm_up }
     }
 
     /// Passes over each task of the plan: joint training has one task, and as many passes as all tasks together would have.
     pub fn passes(&self) -> usize {
-        if self.method == MethodKind::Joint { self.epochs * self.tasks } else { self.epochs }
+        let epochs = self.learner.epochs;
+        if self.learner.method == MethodKind::Joint { epochs * self.tasks } else { epochs }
     }
 
     /// A short name for the run, such as `pcr-balanced-embedded-seed0`.
     pub fn name(&self) -> String {
-        let retrieval = self.retrieval.map(|retrieval| format!("{retrieval}-")).unwrap_or_default();
-        format!("{}-{retrieval}{}-seed{}", self.method, self.dataset, self.seed)
+        let LearnerConfig { method, seed, retrieval, .. } = &self.learner;
+        let retrieval = retrieval.map(|retrieval| format!("{retrieval}-")).unwrap_or_default();
+        format!("{method}-{retrieval}{}-seed{seed}", self.dataset)
+    }
+}
+
+/// Refuses a count that is not between 1 and its limit.
+fn in_range(counts: &[(&str, usize, usize)]) -> Result<(), Refusal> {
+    match counts.iter().find(|(_, value, most)| !(1..=*most).contains(value)) {
+        Some((name, value, most)) => refuse(format!("`--{name}` must be between 1 and {most}, not {value}")),
+        None => Ok(()),
     }
 }
 
@@ -274,6 +186,11 @@ fn refuse<T>(why: String) -> Result<T, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        memory::PolicyKind,
+        retrieval::{Ratio, RetrievalKind},
+        views::Views,
+    };
 
     fn refusal(toml: &str) -> String {
         Said::parse(toml).and_then(|said| said.resolve()).unwrap_err().0
@@ -282,8 +199,9 @@ mod tests {
     #[test]
     fn nothing_said_is_pcr_with_balanced_retrieval() {
         let config = Said::default().resolve().unwrap();
-        assert_eq!((config.method, config.retrieval), (MethodKind::Pcr, Some(RetrievalKind::Balanced)));
-        assert_eq!((config.ratio, config.tasks), (Some(Ratio { high: 5, low: 5 }), 5));
+        let learner = &config.learner;
+        assert_eq!((learner.method, learner.retrieval), (MethodKind::Pcr, Some(RetrievalKind::Balanced)));
+        assert_eq!((learner.ratio, config.tasks), (Some(Ratio { high: 5, low: 5 }), 5));
         assert_eq!(config.name(), "pcr-balanced-embedded-seed0");
     }
 
@@ -316,8 +234,9 @@ mod tests {
         let resolved = |text: &str| {
             Said::parse(&toml::to_string(&Said::parse(text).unwrap().resolve().unwrap()).unwrap()).unwrap()
         };
-        let with =
-            |file: &str, flags: &str| resolved(file).overridden_by(&Said::parse(flags).unwrap()).resolve().unwrap();
+        let with = |file: &str, flags: &str| {
+            resolved(file).overridden_by(&Said::parse(flags).unwrap()).resolve().unwrap().learner
+        };
         assert_eq!(with("", "retrieval = 'mir'").ratio, Some(Ratio { high: 10, low: 0 }));
         assert_eq!(with("ratio = '7:3'", "retrieved = 4").ratio, Some(Ratio { high: 2, low: 2 }));
         assert_eq!(with("", "method = 'fine-tune'").retrieval, None);

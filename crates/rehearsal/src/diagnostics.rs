@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     appraiser::{Appraiser, NetworkAppraiser},
+    learner::{Learner, Replayed, Step},
     network::Network,
+    retrieval::Side,
     sample::{Sample, TaskId},
 };
 
@@ -45,18 +47,6 @@ struct Sum {
     count: u64,
 }
 
-/// What a step has chosen to replay, before it trains.
-#[derive(Clone, Copy)]
-pub struct Retrieved<'a> {
-    /// Every draw of the step.
-    pub draws: &'a [Vec<Sample>],
-    /// The first so many of a draw were chosen because their loss would rise, the others because it would fall; none where it was for no such
-    /// reason.
-    pub conflicting: Option<usize>,
-    /// Every change of loss that was computed on the way.
-    pub loss_changes: &'a [f32],
-}
-
 impl Diagnostics {
     /// Of a run that begins with `network`.
     pub fn new(network: &Network) -> Self {
@@ -70,62 +60,72 @@ impl Diagnostics {
         self.finished.iter().map(line).collect()
     }
 
-    /// Counts what was retrieved, `steps` having been taken before.
-    pub(crate) fn retrieved(
-        &mut self,
-        retrieved: Retrieved,
-        incoming: &[Sample],
-        network: &mut NetworkAppraiser,
-        steps: u64,
-    ) {
-        self.class_mix.resize(self.class_mix.len().max(network.seen), 0);
-        retrieved.draws.iter().flatten().for_each(|sample| self.class_mix[sample.label.index()] += 1);
-        for change in retrieved.loss_changes {
+    /// Counts what a step did; `before` is the network before the step, `learner` the one after it.
+    pub fn observe(&mut self, step: &Step, before: &Network, learner: &Learner) {
+        let (seen, shape) = (learner.classes().seen(), learner.shape());
+        self.count(step, seen);
+        if learner.position().steps.is_multiple_of(ALIGNMENT_EVERY) {
+            self.compare_gradients(step, &mut NetworkAppraiser { network: before, seen, shape });
+        }
+        if let (Some(features), Some(first)) = (&step.features, step.replayed.first()) {
+            self.measure_distances(features.clone(), first, before);
+        }
+    }
+
+    /// Counts the classes that were replayed, and the changes of loss that were looked at.
+    fn count(&mut self, step: &Step, seen: usize) {
+        self.class_mix.resize(self.class_mix.len().max(seen), 0);
+        for replayed in step.replayed.iter().flatten() {
+            self.class_mix[replayed.sample.label.index()] += 1;
+        }
+        for candidate in &step.candidates {
             let histogram = || Histogram::new(-LOSS_CHANGE, LOSS_CHANGE, LOSS_CHANGE_BINS);
-            self.loss_change.get_or_insert_with(histogram).add(f64::from(*change));
-        }
-        if let (Some(conflicting), Some(first)) = (retrieved.conflicting, retrieved.draws.first())
-            && (steps + 1).is_multiple_of(ALIGNMENT_EVERY)
-        {
-            let (high, low) = first.split_at(conflicting.min(first.len()));
-            self.compare_gradients(high, low, incoming, network);
+            self.loss_change.get_or_insert_with(histogram).add(f64::from(candidate.loss_change));
         }
     }
 
-    /// Counts the cosines between the gradient of the batch and that of each sample.
-    fn compare_gradients(
-        &mut self,
-        high: &[Sample],
-        low: &[Sample],
-        incoming: &[Sample],
-        network: &mut NetworkAppraiser,
-    ) {
-        let batch = network.gradient(incoming).flat();
-        for (samples, histogram) in [(high, &mut self.alignment_high), (low, &mut self.alignment_low)] {
-            for sample in samples {
-                let cosine = network.gradient(std::slice::from_ref(sample)).flat().cosine(&batch);
-                histogram.get_or_insert_with(|| Histogram::new(-1.0, 1.0, ALIGNMENT_BINS)).add(f64::from(cosine));
-            }
+    /// Counts the cosines between the gradient of the batch and that of each sample of the first draw that was
+    /// chosen from an end of loss change.
+    fn compare_gradients(&mut self, step: &Step, network: &mut NetworkAppraiser) {
+        let first = step.replayed.first().map_or(&[][..], Vec::as_slice);
+        let chosen: Vec<(Side, &Sample)> =
+            first.iter().filter_map(|replayed| Some((replayed.retrieved.side?, &replayed.sample))).collect();
+        if chosen.is_empty() {
+            return;
+        }
+        let batch = network.gradient(&step.incoming).flat();
+        for (side, sample) in chosen {
+            let cosine = network.gradient(std::slice::from_ref(sample)).flat().cosine(&batch);
+            let histogram = match side {
+                Side::High => &mut self.alignment_high,
+                Side::Low => &mut self.alignment_low,
+            };
+            histogram.get_or_insert_with(|| Histogram::new(-1.0, 1.0, ALIGNMENT_BINS)).add(f64::from(cosine));
         }
     }
 
-    /// Measures where the replayed samples of the first draw lie. `features` `[n, d]` begin with one row for each of them: their raw views, where the method
-    /// trains on those. `network` has not moved since.
-    pub(crate) fn trained(&mut self, features: Tensor<2>, samples: &[Sample], network: &Network) {
+    /// Measures where the replayed samples of the first draw lie. `features` `[n, d]` begin with one row for each
+    /// of them: their raw views, where the method trains on those.
+    fn measure_distances(&mut self, features: Tensor<2>, replayed: &[Replayed], before: &Network) {
         let size = features.dims()[1];
         let rows = features.into_data().try_to_vec::<f32>().expect("features are f32");
-        let rows = &rows[..samples.len() * size];
+        let rows = &rows[..replayed.len() * size];
         self.inner.add(inner_distance(rows, size));
-        if let Some((proxies, _)) = proxies(network) {
-            let labels: Vec<usize> = samples.iter().map(|sample| sample.label.index()).collect();
+        if let Some((proxies, _)) = proxies(before) {
+            let labels: Vec<usize> = replayed.iter().map(|replayed| replayed.sample.label.index()).collect();
             self.to_proxies.add(distance_to_proxies(rows, &labels, &proxies, size));
         }
     }
 
-    /// Closes the books of a task that has been learned, after which `seen` classes have appeared.
-    pub(crate) fn task_learned(&mut self, task: TaskId, seen: usize, network: &Network) {
+    /// Closes the books of a task that has been learned.
+    pub fn task_learned(&mut self, task: TaskId, learner: &Learner) {
+        self.close(task, learner.classes().seen(), learner.network());
+    }
+
+    fn close(&mut self, task: TaskId, seen: usize, network: &Network) {
         let moved = proxies(network).map_or_else(Vec::new, |(after, size)| {
-            let drift = proxy_drift(&self.proxies, &after, size);
+            // The proxy of a class that came during the task had no place before it.
+            let drift = proxy_drift(&self.proxies, &after[..self.proxies.len().min(after.len())], size);
             self.proxies = after;
             drift
         });
@@ -183,7 +183,9 @@ mod tests {
     use crate::{
         learner::training_device,
         network::{Architecture, Array, BackboneKind, HeadKind, Kernels},
-        sample::{Class, ImageShape},
+        probe::Candidate,
+        retrieval::Retrieved,
+        sample::{Class, ImageShape, Slot},
     };
 
     const SHAPE: ImageShape = ImageShape { height: 1, width: 2, channels: 1 };
@@ -207,12 +209,16 @@ mod tests {
         Sample { image: pixels.into(), label: Class(label), task: TaskId(0) }
     }
 
+    fn replayed(sample: Sample, side: Option<Side>) -> Replayed {
+        Replayed { sample, retrieved: Retrieved { slot: Slot(0), side, loss_change: None } }
+    }
+
     #[test]
     fn v11_distances_of_the_replayed_are_means_over_steps() {
-        let (network, samples) = (network(), [0, 1, 0].map(|label| sample([0, 0], label)));
+        let (network, samples) = (network(), [0, 1, 0].map(|label| replayed(sample([0, 0], label), None)));
         let step = |diagnostics: &mut Diagnostics, rows: &[f32]| {
             let features = Tensor::from_data(TensorData::new(rows.to_vec(), [rows.len() / 2, 2]), &Device::flex());
-            diagnostics.trained(features, &samples, &network);
+            diagnostics.measure_distances(features, &samples, &network);
         };
         let mut diagnostics = Diagnostics::new(&network);
         // The fourth row is the augmented view of the first sample: it does not count.
@@ -220,12 +226,12 @@ mod tests {
         let first = (diagnostics.inner.mean().unwrap(), diagnostics.to_proxies.mean().unwrap());
         assert!((first.0.raw - 3.437_918_40).abs() < 1e-8 && (first.0.normalised - 0.980_365_43).abs() < 1e-8);
         step(&mut diagnostics, &[0.0; 6]);
-        diagnostics.task_learned(TaskId(0), 2, &network);
+        diagnostics.close(TaskId(0), 2, &network);
         let task = &diagnostics.finished[0];
         let half = |distance: Distance, other: f64| f64::midpoint(distance.raw, other);
         assert!((task.inner_distance.unwrap().raw - half(first.0, 0.0)).abs() < 1e-12);
         assert!((task.distance_to_proxies.unwrap().raw - half(first.1, 1.0)).abs() < 1e-12);
-        diagnostics.task_learned(TaskId(1), 2, &network);
+        diagnostics.close(TaskId(1), 2, &network);
         assert_eq!(diagnostics.finished[1].inner_distance, None, "every task has books of its own");
     }
 
@@ -234,8 +240,8 @@ mod tests {
         let before = network();
         let mut diagnostics = Diagnostics::new(&before);
         let after = with_proxies(before.clone(), &[4.0, 4.0, 0.0, 3.0]);
-        diagnostics.task_learned(TaskId(0), 1, &after);
-        diagnostics.task_learned(TaskId(1), 2, &with_proxies(before, &[4.0, 4.0, 0.0, 5.0]));
+        diagnostics.close(TaskId(0), 1, &after);
+        diagnostics.close(TaskId(1), 2, &with_proxies(before, &[4.0, 4.0, 0.0, 5.0]));
         let raw = |task: usize| -> Vec<f64> {
             diagnostics.finished[task].proxy_drift.iter().map(|drift| drift.distance.raw).collect()
         };
@@ -245,22 +251,27 @@ mod tests {
     }
 
     #[test]
-    fn gradients_of_the_chosen_are_compared_with_the_batch_in_every_fiftieth_step() {
+    fn gradients_of_the_chosen_are_compared_with_that_of_the_batch() {
         let network = network();
         let (new, other) = (sample([200, 30], 0), sample([200, 30], 1));
         let mut diagnostics = Diagnostics::new(&network);
-        let mut look = |conflicting, steps| {
-            let draws = [vec![other.clone(), new.clone(), new.clone()]];
-            let retrieved = Retrieved { draws: &draws, conflicting, loss_changes: &[-0.1, 17.0] };
-            let appraiser = &mut NetworkAppraiser { network: &network, seen: 2, shape: SHAPE };
-            diagnostics.retrieved(retrieved, std::slice::from_ref(&new), appraiser, steps);
+        let step = |sides: [Option<Side>; 3]| Step {
+            loss: None,
+            incoming: vec![new.clone()],
+            replayed: vec![
+                [&other, &new, &new].into_iter().zip(sides).map(|(s, side)| replayed(s.clone(), side)).collect(),
+            ],
+            candidates: [-0.1, 17.0].map(|loss_change| Candidate { slot: Slot(0), loss_change }).to_vec(),
+            features: None,
         };
-        look(Some(1), 48);
-        look(None, 49);
-        look(Some(1), 49);
-        assert_eq!(diagnostics.class_mix, [6, 3]);
+        let probe = &mut NetworkAppraiser { network: &network, seen: 2, shape: SHAPE };
+        diagnostics.count(&step([None; 3]), 2);
+        diagnostics.compare_gradients(&step([None; 3]), probe);
+        assert!(diagnostics.alignment_high.is_none(), "chosen for another reason");
+        diagnostics.compare_gradients(&step([Some(Side::High), Some(Side::Low), Some(Side::Low)]), probe);
+        assert_eq!(diagnostics.class_mix, [2, 1]);
         let changes = diagnostics.loss_change.unwrap();
-        assert_eq!((changes.total(), changes.above, changes.counts[LOSS_CHANGE_BINS / 2 - 1]), (6, 3, 3));
+        assert_eq!((changes.total(), changes.above, changes.counts[LOSS_CHANGE_BINS / 2 - 1]), (2, 1, 1));
         let (high, low) = (diagnostics.alignment_high.unwrap(), diagnostics.alignment_low.unwrap());
         assert_eq!(
             (low.total(), low.counts[ALIGNMENT_BINS - 1]),

@@ -1,35 +1,31 @@
 //! One run: stream × learner → record, with checkpoints on the way.
 
 mod board;
-mod parts;
+mod checkpoint;
+mod error;
+mod progress;
 
-use std::{
-    fmt::Write,
-    ops::ControlFlow,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{fmt::Write, ops::ControlFlow, path::Path, sync::Arc};
 
 use serde::Serialize;
-use thiserror::Error;
+
+pub use error::ExperimentError;
+pub use progress::{LastStep, Progress};
 
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, LastStep, Position, Progress},
     clock::Clock,
-    config::{Config, Offer, Refusal, Said},
-    datasets::DataError,
+    config::{Config, LearnerConfig, Refusal, Said},
+    datasets::Source,
     diagnostics::Diagnostics,
-    learner::{Learner, Stage, on_threads},
-    methods::MethodKind,
+    learner::{Learner, Parts, Position, Step, on_threads},
     observer::{Observer, StepEvent},
-    record::{Record, peak_memory},
+    record::Record,
     run_directory::{DirectoryError, RunDirectory},
     sample::TaskId,
-    stream::{Epoch, Stream, StreamError},
+    stream::Stream,
 };
 
 use board::Board;
-pub use parts::parts;
 
 /// A run, ready to begin or to go on.
 pub struct Experiment {
@@ -38,56 +34,16 @@ pub struct Experiment {
     stream: Arc<Stream>,
     learner: Learner,
     progress: Progress,
+    /// Of the last test: for each test image of each task, 1 if the prediction was right, else 0.
+    correct: Option<Vec<u8>>,
     directory: Option<RunDirectory>,
     board: Option<Board>,
 }
 
-/// Why a run cannot begin or go on.
-#[derive(Debug, Error)]
-pub enum ExperimentError {
-    /// The settings make no sense.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// The data cannot be read.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// The data cannot be cut as said.
-    #[error(transparent)]
-    Stream(#[from] StreamError),
-    /// The run's directory.
-    #[error(transparent)]
-    Directory(#[from] DirectoryError),
-    /// The checkpoint cannot be used.
-    #[error("{path}: {error}")]
-    Checkpoint {
-        /// The run's directory.
-        path: PathBuf,
-        /// Why.
-        error: CheckpointError,
-    },
-    /// The loss is no number.
-    #[error(
-        "the loss is {loss} at step {step} (task {task}, epoch {epoch}): try a smaller `--lr`; the last checkpoint, if there was one, is kept"
-    )]
-    Diverged {
-        /// NaN or infinite.
-        loss: f32,
-        /// Of the whole run, from 1.
-        step: u64,
-        /// From 1.
-        task: usize,
-        /// From 1.
-        epoch: usize,
-    },
-    /// No threads to be had.
-    #[error("threads cannot be started: {0}")]
-    Threads(#[from] rayon::ThreadPoolBuildError),
-}
-
 /// How a run ended.
 pub enum Outcome {
-    /// With a result.
-    Finished(Box<Record>),
+    /// With a result, and a learner that can predict and go on learning.
+    Finished(Box<Record>, Box<Learner>),
     /// The observer stopped it; the checkpoint is where it stopped.
     Stopped,
 }
@@ -110,97 +66,104 @@ enum Line<'a> {
 }
 
 impl Experiment {
-    /// A new run of what was said; with `out`, it writes a directory there. Everything that can be refused is refused here.
+    /// A new run of what was said; with `out`, it writes a directory there. Everything that can be refused is
+    /// refused here.
     ///
     /// # Errors
     /// See [`ExperimentError`].
     pub fn new(said: &Said, out: Option<&Path>) -> Result<Self, ExperimentError> {
-        let mut experiment = Self::open(said)?;
+        let config = said.resolve()?;
+        let source = config.dataset.open(&config.request())?;
+        let mut experiment = Self::open(said, source, Parts::new())?;
         if let Some(path) = out {
-            experiment.directory = Some(RunDirectory::create(path, &experiment.config_toml())?);
-            experiment.open_board()?;
+            experiment.write_to(path)?;
         }
         Ok(experiment)
     }
 
-    /// A run in `directory`, where its last checkpoint left it. `adjust` may change what does not change results: threads, the place of data.
+    /// A new run on a data source of your own, or with a method, retrieval, memory policy or backbone of your
+    /// own. It writes nothing until [`Experiment::write_to`] says where.
+    ///
+    /// # Errors
+    /// See [`ExperimentError`].
+    pub fn with_parts(said: &Said, source: Arc<dyn Source>, parts: Parts) -> Result<Self, ExperimentError> {
+        Self::open(&said.with_names(parts.names()), source, parts)
+    }
+
+    /// Writes the run into a new directory.
+    ///
+    /// # Errors
+    /// There is a run already, or it cannot be written.
+    pub fn write_to(&mut self, path: &Path) -> Result<(), ExperimentError> {
+        self.directory = Some(RunDirectory::create(path, &self.config_toml())?);
+        Ok(self.open_board()?)
+    }
+
+    /// A run in `directory`, where its last checkpoint left it. `adjust` may change what does not change
+    /// results: threads, the place of data.
     ///
     /// # Errors
     /// See [`ExperimentError`].
     pub fn resume(directory: &Path, adjust: impl FnOnce(&mut Said)) -> Result<Self, ExperimentError> {
+        let open = |config: &Config| Ok(config.dataset.open(&config.request())?);
+        Self::resume_from(directory, adjust, open, Parts::new())
+    }
+
+    /// As [`Experiment::resume`], for a run that was begun by [`Experiment::with_parts`] with the same source
+    /// and parts.
+    ///
+    /// # Errors
+    /// See [`ExperimentError`].
+    pub fn resume_with_parts(directory: &Path, source: Arc<dyn Source>, parts: Parts) -> Result<Self, ExperimentError> {
+        Self::resume_from(directory, |_| {}, |_| Ok(source), parts)
+    }
+
+    fn resume_from(
+        directory: &Path,
+        adjust: impl FnOnce(&mut Said),
+        open: impl FnOnce(&Config) -> Result<Arc<dyn Source>, ExperimentError>,
+        parts: Parts,
+    ) -> Result<Self, ExperimentError> {
         let held = RunDirectory::hold(directory)?;
         let mut said = Said::parse(&RunDirectory::read_config(directory)?)?;
         adjust(&mut said);
-        let mut experiment = Self::open(&said)?;
-        if let Some(bytes) = RunDirectory::read_checkpoint(directory)? {
-            let restored =
-                Checkpoint::from_bytes(&bytes, experiment.stream.shape()).and_then(|saved| experiment.restore(saved));
-            restored.map_err(|error| ExperimentError::Checkpoint { path: directory.join("checkpoint"), error })?;
-        }
+        let source = open(&said.resolve()?)?;
+        let mut experiment = Self::open(&said, source, parts.clone())?;
+        experiment.restore(directory, parts)?;
         experiment.directory = Some(held.go_on(experiment.progress.steps_length)?);
         experiment.open_board()?;
         Ok(experiment)
     }
 
-    /// Where it was asked for, goes on showing the run in `TensorBoard`: from the last step on, which is written again.
-    fn open_board(&mut self) -> Result<(), DirectoryError> {
-        let (Some(directory), true) = (self.directory(), self.config.tensorboard) else { return Ok(()) };
-        let Progress { steps, last, matrix, position, .. } = &self.progress;
-        let mut board = Board::open(directory, *steps)?;
-        if let Some(last) = last {
-            board.step(*steps, last)?;
-        }
-        if *position == (Position { task: position.task, ..Position::default() }) {
-            board.task(*steps, matrix)?;
-        }
-        self.board = Some(board);
-        Ok(())
-    }
-
-    fn open(said: &Said) -> Result<Self, ExperimentError> {
+    fn open(said: &Said, source: Arc<dyn Source>, parts: Parts) -> Result<Self, ExperimentError> {
         let config = said.resolve()?;
-        let source = config.dataset.open(&config.request())?;
         let data_sha256 = source.sha256().to_owned();
-        if said.data_sha256.as_ref().is_some_and(|expected| *expected != data_sha256) {
-            let why = format!(
-                "these are not the data of the run: their SHA-256 is {data_sha256}, expected {}",
-                said.data_sha256.as_deref().unwrap_or("")
-            );
+        if let Some(expected) = said.data_sha256.as_ref().filter(|expected| **expected != data_sha256) {
+            let why = format!("these are not the data of the run: their SHA-256 is {data_sha256}, expected {expected}");
             return Err(Refusal(why).into());
         }
         let stream = Arc::new(Stream::new(source, &config.plan())?);
-        let (parts, settings) = parts(&config, &stream);
-        let learner = Learner::new(parts, settings);
+        let learner_config = LearnerConfig { epochs: config.passes(), ..config.learner.clone() };
+        let learner = Learner::new(learner_config, stream.shape(), stream.class_names(), parts)?;
         let diagnostics = config.diagnostics.then(|| Diagnostics::new(learner.network()));
         let progress = Progress { diagnostics, ..Progress::default() };
-        Ok(Self { config, data_sha256, stream, learner, progress, directory: None, board: None })
+        Ok(Self { config, data_sha256, stream, learner, progress, correct: None, directory: None, board: None })
     }
 
-    fn restore(&mut self, saved: Checkpoint) -> Result<(), CheckpointError> {
-        let Progress { position, matrix, diagnostics, .. } = &saved.progress;
-        let classes = self.stream.class_names().len();
-        let stores_logits = self.config.method == MethodKind::DerPp;
-        let foreign =
-            saved.memory.capacity() != self.config.memory
-                || saved.memory.presented_by_class().len() > self.seen_at(position.task)
-                || saved.memory.slots().iter().any(|stored| {
-                    stored.logits.as_ref().map(|logits| logits.len()) != stores_logits.then_some(classes)
-                })
-                || position.task > self.stream.tasks().len()
-                || matrix.tasks_seen() != position.task
-                || diagnostics.is_some() != self.config.diagnostics
-                || diagnostics.as_ref().is_some_and(|seen| !seen.fits(self.learner.network(), position.task));
-        if foreign {
-            return Err(CheckpointError::Malformed("it is of another run".into()));
+    /// Where it was asked for, goes on showing the run in `TensorBoard`: from the last step on, which is written
+    /// again.
+    fn open_board(&mut self) -> Result<(), DirectoryError> {
+        let (Some(directory), true) = (self.directory(), self.config.tensorboard) else { return Ok(()) };
+        let Position { steps, epoch, batch, .. } = self.learner.position();
+        let mut board = Board::open(directory, steps)?;
+        if let Some(last) = &self.progress.last {
+            board.step(steps, last)?;
         }
-        self.learner.restore(&saved.network, &saved.method, saved.memory, saved.progress.steps)?;
-        self.progress = saved.progress;
+        if (epoch, batch) == (0, 0) {
+            board.task(steps, &self.progress.matrix)?;
+        }
+        self.board = Some(board);
         Ok(())
-    }
-
-    /// How many classes have appeared when `task` tasks are learned and the next is begun.
-    fn seen_at(&self, task: usize) -> usize {
-        self.stream.tasks().take(task + 1).last().map_or(0, |task| self.stream.seen(task))
     }
 
     /// Everything that will run.
@@ -224,9 +187,14 @@ impl Experiment {
         self.stream.class_names()
     }
 
-    /// What has been done so far.
+    /// What has been measured so far.
     pub fn progress(&self) -> &Progress {
         &self.progress
+    }
+
+    /// The learner as it is now.
+    pub fn learner(&self) -> &Learner {
+        &self.learner
     }
 
     /// Runs to the end, on as many threads as the settings say.
@@ -234,11 +202,11 @@ impl Experiment {
     /// # Errors
     /// See [`ExperimentError`].
     pub fn run(self, observer: &mut (dyn Observer + Send)) -> Result<Outcome, ExperimentError> {
-        on_threads(self.config.threads, || self.run_here(observer))?
+        on_threads(self.config.learner.threads, || self.run_here(observer))?
     }
 
     fn run_here(mut self, observer: &mut (dyn Observer + Send)) -> Result<Outcome, ExperimentError> {
-        for task in self.stream.tasks().skip(self.progress.position.task) {
+        for task in self.stream.tasks().skip(self.learner.position().task) {
             if self.learn(task, observer)?.is_break() {
                 self.save()?;
                 return Ok(Outcome::Stopped);
@@ -246,7 +214,7 @@ impl Experiment {
             let row = self.test(task)?;
             self.close_diagnostics(task)?;
             observer.task(task.index(), &row);
-            self.progress.position = Position { task: task.index() + 1, ..Position::default() };
+            self.learner.end_task();
             self.save()?;
         }
         self.finish()
@@ -259,46 +227,44 @@ impl Experiment {
         observer: &mut (dyn Observer + Send),
     ) -> Result<ControlFlow<()>, ExperimentError> {
         let stream = Arc::clone(&self.stream);
-        let every = self.config.checkpoint_minutes * 60.0;
+        let samples = stream.samples(task);
+        let mut lesson = self.learner.lesson(&samples);
         let mut saved = Clock::start();
-        for epoch in self.progress.position.epoch..self.config.passes() {
-            let order = stream.epoch(task, epoch);
-            for number in self.progress.position.batch..stream.batches(task) {
-                let event = self.learn_batch(&order, task, epoch, number)?;
-                if observer.step(&event).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-                if saved.since_start() >= every {
-                    self.save()?;
-                    saved = Clock::start();
-                }
+        self.learner.begin_task(&stream.class_names()[..stream.seen(task)])?;
+        loop {
+            let before = self.progress.diagnostics.is_some().then(|| self.learner.network().clone());
+            let (epoch, mut clock) = (self.learner.position().epoch, Clock::start());
+            let phases = &mut self.progress.phases;
+            let mut mark = |phase| phases.add(phase, clock.lap());
+            let Some(step) = self.learner.learn_next(&mut lesson, &mut mark)? else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            if let (Some(diagnostics), Some(before)) = (&mut self.progress.diagnostics, before) {
+                diagnostics.observe(&step, &before, &self.learner);
+                self.progress.phases.diagnostics += clock.lap();
             }
-            self.progress.position = Position { task: task.index(), epoch: epoch + 1, batch: 0 };
+            let event = self.log(&step, task, epoch)?;
+            self.progress.count_seconds(task.index(), clock.since_start());
+            if observer.step(&event).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            if saved.since_start() >= self.config.checkpoint_minutes * 60.0 {
+                self.save()?;
+                saved = Clock::start();
+            }
         }
-        Ok(ControlFlow::Continue(()))
     }
 
-    fn learn_batch(
-        &mut self,
-        order: &Epoch,
-        task: TaskId,
-        epoch: usize,
-        number: usize,
-    ) -> Result<StepEvent, ExperimentError> {
-        let mut clock = Clock::start();
-        let incoming = order.batch(number)?;
-        self.progress.phases.data += clock.lap();
-        let offered = self.config.offer == Offer::EveryEpoch || epoch == 0;
-        let stage = Stage { task, seen: self.stream.seen(task), offered };
-        let report = self.learner.watched_step(&incoming, stage, self.progress.diagnostics.as_mut());
-        self.progress.phases += report.seconds;
-        self.progress.steps += 1;
-        self.progress.position.batch = number + 1;
-        let event = StepEvent { task: task.index(), epoch, step: self.progress.steps, loss: report.loss };
-        if let Some(loss) = event.loss.filter(|loss| !loss.is_finite()) {
-            return Err(ExperimentError::Diverged { loss, step: event.step, task: event.task + 1, epoch: epoch + 1 });
+    /// Writes down what a step was like, unless it was the end.
+    fn log(&mut self, step: &Step, task: TaskId, epoch: usize) -> Result<StepEvent, ExperimentError> {
+        let number = self.learner.position().steps;
+        let event = StepEvent { task: task.index(), epoch, step: number, loss: step.loss };
+        if let Some(loss) = step.loss.filter(|loss| !loss.is_finite()) {
+            let (step, task, epoch) = (number, event.task + 1, epoch + 1);
+            return Err(ExperimentError::Diverged { loss, step, task, epoch });
         }
-        let last = LastStep { loss: report.loss, retrieved: report.retrieved, memory: self.learner.memory().len() };
+        let retrieved = step.replayed.iter().map(Vec::len).sum();
+        let last = LastStep { loss: step.loss, retrieved, memory: self.learner.memory().len() };
         if let Some(directory) = &mut self.directory {
             directory.log(&Line::Step { event, retrieved: last.retrieved, memory: last.memory })?;
         }
@@ -306,35 +272,36 @@ impl Experiment {
             board.step(event.step, &last)?;
         }
         self.progress.last = Some(last);
-        self.count_seconds(task, clock.since_start());
         Ok(event)
     }
 
     /// Tests on all tasks so far and adds a row to the matrix.
     fn test(&mut self, after: TaskId) -> Result<Vec<f64>, ExperimentError> {
         let clock = Clock::start();
+        let correct = self.correct(after)?;
         let share = |right: &Vec<u8>| right.iter().map(|&right| f64::from(right)).sum::<f64>() / right.len() as f64;
-        let row: Vec<f64> = self.correct(after)?.iter().map(share).collect();
+        let row: Vec<f64> = correct.iter().map(share).collect();
+        self.correct = Some(correct.concat());
         let seconds = clock.since_start();
         self.progress.phases.evaluation += seconds;
-        self.count_seconds(after, seconds);
+        self.progress.count_seconds(after.index(), seconds);
         if let Some(directory) = &mut self.directory {
             let seconds = self.progress.task_seconds[after.index()];
             directory.log(&Line::Task { after_task: after.index(), accuracy: &row, seconds })?;
         }
         self.progress.matrix.push_row(row.clone()).expect("one fraction for each task so far");
         if let Some(board) = &mut self.board {
-            board.task(self.progress.steps, &self.progress.matrix)?;
+            board.task(self.learner.position().steps, &self.progress.matrix)?;
         }
         Ok(row)
     }
 
-    /// For each task up to `after` and each of its test images, 1 if the prediction among the classes seen is right, else 0.
+    /// For each task up to `after` and each of its test images, 1 if the prediction among the classes seen is
+    /// right, else 0.
     fn correct(&self, after: TaskId) -> Result<Vec<Vec<u8>>, ExperimentError> {
-        let seen = self.stream.seen(after);
         let of_task = |task: TaskId| {
             let samples = self.stream.test(task)?;
-            let predicted = self.learner.predict(&samples, seen);
+            let predicted = self.learner.classify(&samples);
             Ok(samples.iter().zip(predicted).map(|(sample, class)| u8::from(sample.label == class)).collect())
         };
         self.stream.tasks().take(after.index() + 1).map(of_task).collect()
@@ -343,48 +310,39 @@ impl Experiment {
     /// Where they were asked for, writes the diagnostics of all tasks so far.
     fn close_diagnostics(&mut self, task: TaskId) -> Result<(), ExperimentError> {
         let Some(diagnostics) = &mut self.progress.diagnostics else { return Ok(()) };
-        diagnostics.task_learned(task, self.stream.seen(task), self.learner.network());
+        diagnostics.task_learned(task, &self.learner);
         match &self.directory {
             Some(directory) => Ok(directory.write_diagnostics(&diagnostics.lines())?),
             None => Ok(()),
         }
     }
 
-    fn count_seconds(&mut self, task: TaskId, seconds: f64) {
-        self.progress.task_seconds.resize(task.index() + 1, 0.0);
-        self.progress.task_seconds[task.index()] += seconds;
-    }
-
-    /// Writes a checkpoint, but none of a network that has diverged.
-    fn save(&mut self) -> Result<(), ExperimentError> {
-        self.progress.peak_memory_bytes = self.progress.peak_memory_bytes.max(peak_memory());
-        let (network, method) = (self.learner.network().state(), self.learner.method_state());
-        if !network.is_finite() {
-            let Position { task, epoch, .. } = self.progress.position;
-            return Err(ExperimentError::Diverged {
-                loss: f32::NAN,
-                step: self.progress.steps,
-                task: task + 1,
-                epoch: epoch + 1,
-            });
-        }
-        let Some(directory) = &mut self.directory else { return Ok(()) };
-        self.progress.steps_length = directory.sync_log()?;
-        self.board.as_mut().map_or(Ok(()), Board::sync)?;
-        let (memory, progress) = (self.learner.memory().clone(), self.progress.clone());
-        let checkpoint = Checkpoint { network, method, memory, progress };
-        Ok(directory.write_checkpoint(&checkpoint.to_bytes())?)
+    /// The error of a network that is no longer made of numbers.
+    fn diverged(&self, loss: f32) -> ExperimentError {
+        let Position { task, epoch, batch, steps } = self.learner.position();
+        // Between two tasks it was the one before that went wrong, and between two epochs likewise.
+        let (task, epoch) = match (epoch, batch) {
+            (0, 0) => (task, self.config.passes()),
+            (epoch, 0) => (task + 1, epoch),
+            (epoch, _) => (task + 1, epoch + 1),
+        };
+        ExperimentError::Diverged { loss, step: steps, task, epoch }
     }
 
     fn finish(mut self) -> Result<Outcome, ExperimentError> {
-        let correct = self.stream.tasks().last().map_or(Ok(Vec::new()), |last| self.correct(last))?.concat();
-        let class_names = self.stream.class_names().to_vec();
-        let record = Record::new(self.config, self.data_sha256, class_names, self.progress, correct.len());
+        // A run that was stopped after its last test has to test once more.
+        let correct = match (self.correct.take(), self.stream.tasks().last()) {
+            (Some(correct), _) => correct,
+            (None, Some(last)) => self.correct(last)?.concat(),
+            (None, None) => Vec::new(),
+        };
+        let (class_names, steps) = (self.stream.class_names().to_vec(), self.learner.position().steps);
+        let record = Record::new(self.config, self.data_sha256, class_names, self.progress, steps, correct.len());
         if let Some(directory) = &mut self.directory {
             let json = serde_json::to_string_pretty(&record).expect("a record is plain data");
             directory.finish(&correct, &(json + "\n"))?;
         }
-        Ok(Outcome::Finished(Box::new(record)))
+        Ok(Outcome::Finished(Box::new(record), Box::new(self.learner)))
     }
 
     /// The text of `config.toml`: every setting, and what it ran with.

@@ -1,9 +1,6 @@
 //! Gradients as values: one flat vector per parameter, in the order of the network's parameters.
 
-use burn::{
-    module::{Module, ModuleMapper, ModuleVisitor, Param},
-    tensor::{self, Tensor},
-};
+use burn::tensor::Tensor;
 
 use crate::network::Network;
 
@@ -12,12 +9,20 @@ use crate::network::Network;
 pub struct Gradients(Vec<Tensor<1>>);
 
 impl Gradients {
+    /// One flat gradient for each parameter, in the order of the network's parameters.
+    pub fn new(gradients: Vec<Tensor<1>>) -> Self {
+        Self(gradients)
+    }
+
+    /// The gradient of each parameter, flat.
+    pub fn iter(&self) -> impl Iterator<Item = &Tensor<1>> {
+        self.0.iter()
+    }
+
     /// Differentiates `loss` with respect to `network`, from whose parameters it was computed. A parameter that the loss does not depend on
     /// gets zeros.
-    pub fn of(loss: &Tensor<1>, network: &Network) -> Self {
-        let mut collector = Collector { by_tensor: loss.backward(), gradients: Vec::new() };
-        network.visit(&mut collector);
-        Self(collector.gradients)
+    pub fn from_loss(loss: &Tensor<1>, network: &Network) -> Self {
+        Self(network.gradients(loss.backward()))
     }
 
     /// The gradient without what points against `reference`: g − (g·r)/(r·r)·r where g·r < 0, otherwise g.
@@ -84,83 +89,20 @@ fn dot(a: &[f32], b: &[f32]) -> f64 {
 }
 
 impl Network {
-    /// The network whose every parameter is `share` of this one's and the rest of the other's. Running statistics stay.
+    /// The network whose every parameter is `share` of this one's and the rest of the other's. Running
+    /// statistics stay.
     pub fn averaged(self, other: &Self, share: f64) -> Self {
-        let mut parameters = Parameters(Vec::new());
-        other.visit(&mut parameters);
-        self.map(&mut Average { others: parameters.0.into_iter(), share })
+        let mut others = other.parameters().into_iter();
+        self.map_parameters(|value| {
+            let (_, other) = others.next().expect("networks of one shape");
+            value * share + other * (1.0 - share)
+        })
     }
 
     /// The network one plain step of gradient descent further: θ − lr·g. Running statistics stay.
-    pub fn descend(self, gradients: &Gradients, lr: f64) -> Self {
-        self.map(&mut Descent { gradients: gradients.0.iter(), lr })
-    }
-}
-
-struct Collector {
-    by_tensor: tensor::Gradients,
-    gradients: Vec<Tensor<1>>,
-}
-
-impl ModuleVisitor for Collector {
-    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
-        let value = parameter.val();
-        let size = value.shape().num_elements();
-        let gradient = match value.grad_remove(&mut self.by_tensor) {
-            Some(gradient) => gradient.reshape([size]),
-            None => Tensor::zeros([size], &value.device().without_autodiff()),
-        };
-        self.gradients.push(gradient);
-    }
-}
-
-/// Every parameter, flat, without autodiff.
-struct Parameters(Vec<Tensor<1>>);
-
-impl ModuleVisitor for Parameters {
-    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
-        let value = parameter.val().without_autodiff();
-        let size = value.shape().num_elements();
-        self.0.push(value.reshape([size]));
-    }
-}
-
-struct Average {
-    others: std::vec::IntoIter<Tensor<1>>,
-    share: f64,
-}
-
-impl ModuleMapper for Average {
-    fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let other = self.others.next().expect("networks of one shape");
-        moved(parameter, |value| {
-            let dims = value.dims();
-            value * self.share + other.reshape(dims) * (1.0 - self.share)
-        })
-    }
-}
-
-/// A parameter with another value, as trainable as it was.
-fn moved<const D: usize>(parameter: Param<Tensor<D>>, to: impl FnOnce(Tensor<D>) -> Tensor<D>) -> Param<Tensor<D>> {
-    let (id, value, mapper) = parameter.consume();
-    let (autodiff, trainable) = (value.is_autodiff(), value.is_require_grad());
-    let moved = to(value.without_autodiff());
-    let moved = if autodiff { Tensor::from_inner(moved) } else { moved };
-    Param::from_mapped_value(id, if trainable { moved.require_grad() } else { moved }, mapper)
-}
-
-struct Descent<'a> {
-    gradients: std::slice::Iter<'a, Tensor<1>>,
-    lr: f64,
-}
-
-impl ModuleMapper for Descent<'_> {
-    fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let gradient = self.gradients.next().expect("one gradient per parameter").clone();
-        moved(parameter, |value| {
-            let dims = value.dims();
-            value - gradient.reshape(dims) * self.lr
-        })
+    pub fn plain_step(self, gradients: &Gradients, lr: f64) -> Self {
+        let mut gradients = gradients.0.iter();
+        self.map_parameters(|value| value - gradients.next().expect("one gradient per parameter").clone() * lr)
     }
 }
 
@@ -168,7 +110,7 @@ impl ModuleMapper for Descent<'_> {
 impl Gradients {
     /// Of one parameter, for tests that need no network.
     pub(crate) fn from_values(values: &[f32]) -> Self {
-        Self(vec![Tensor::from_data(values, &tensor::Device::flex())])
+        Self(vec![Tensor::from_data(values, &burn::tensor::Device::flex())])
     }
 }
 

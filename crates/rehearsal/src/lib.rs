@@ -22,7 +22,8 @@
 //!     "#,
 //! )?;
 //! let experiment = Experiment::new(&settings, None)?; // None: write no files
-//! if let Outcome::Finished(result) = experiment.run(&mut ())? {
+//! if let Outcome::Finished(result, learner) = experiment.run(&mut ())? {
+//!     assert_eq!(learner.classes().seen(), 10);
 //!     assert_eq!(result.matrix.tasks_seen(), 5);
 //!     println!("accuracy {:?}, forgetting {:?}", result.accuracy, result.forgetting);
 //! }
@@ -36,7 +37,6 @@
 pub mod appraiser;
 pub mod augment;
 pub mod chance;
-pub mod checkpoint;
 pub mod choice;
 pub mod clock;
 pub mod config;
@@ -48,8 +48,10 @@ pub mod learner;
 pub mod losses;
 pub mod memory;
 pub mod methods;
+mod model_file;
 pub mod network;
 pub mod observer;
+pub mod optimizer;
 pub mod probe;
 pub mod record;
 pub mod retrieval;
@@ -60,3 +62,5 @@ pub mod stream;
 pub mod views;
 
 pub use burn::tensor::{Device, Tensor, TensorData};
+pub use learner::Learner;
+pub use model_file::ModelFileError;

@@ -68,13 +68,13 @@ choice!(
 );
 
 impl PolicyKind {
-    /// The policy for a stream of `classes` classes, ready to decide.
-    pub fn build(self, gss: GssOptions, shapley: ShapleyOptions, classes: usize) -> Box<dyn Policy> {
+    /// The policy, ready to decide.
+    pub fn build(self, gss: GssOptions, shapley: ShapleyOptions) -> Arc<dyn Policy> {
         match self {
-            Self::Reservoir => Box::new(Reservoir),
-            Self::ClassBalanced => Box::new(ClassBalanced),
-            Self::Gss => Box::new(Gss(gss)),
-            Self::Aser => Box::new(Aser { shapley, classes }),
+            Self::Reservoir => Arc::new(Reservoir),
+            Self::ClassBalanced => Arc::new(ClassBalanced),
+            Self::Gss => Arc::new(Gss(gss)),
+            Self::Aser => Arc::new(Aser { shapley }),
         }
     }
 
@@ -92,16 +92,11 @@ impl PolicyKind {
     }
 }
 
-/// Decides who stays in memory.
-pub trait Policy: Send {
+/// Decides who stays in memory. It has no state of its own: what it notes about a sample stays with the
+/// sample, so that a resumed run decides as an uninterrupted one would.
+pub trait Policy: Send + Sync {
     /// Presents `samples` to the memory, all of one step, after that step; each with one call of [`Memory::place`].
-    fn offer(
-        &mut self,
-        memory: &mut Memory,
-        samples: Vec<Memorized>,
-        appraiser: &mut dyn Appraiser,
-        chance: &mut Chance,
-    );
+    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, appraiser: &mut dyn Appraiser, chance: &mut Chance);
 }
 
 impl Memory {
@@ -194,6 +189,14 @@ impl Memory {
         drawn
     }
 
+    /// Stored logits get room for `classes` classes: what was never computed is NaN, which is no target.
+    pub fn grow_logits(&mut self, classes: usize) {
+        for logits in self.slots.iter_mut().filter_map(|stored| stored.logits.as_mut()) {
+            let unknown = classes.saturating_sub(logits.len());
+            *logits = logits.iter().copied().chain(std::iter::repeat_n(f32::NAN, unknown)).collect();
+        }
+    }
+
     /// Counts a presentation and puts the sample into `slot`: a stored one's, the next free one, or none.
     pub fn place(&mut self, sample: Memorized, slot: Option<Slot>) {
         let class = sample.sample.label.index();
@@ -224,19 +227,7 @@ fn fill(memory: &mut Memory, mut samples: Vec<Memorized>) -> Vec<Memorized> {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
-    use crate::{gradients::Gradients, sample::TaskId};
-
-    /// Answers from nothing: for policies that ask nothing.
-    pub struct Silent;
-
-    impl Appraiser for Silent {
-        fn features(&mut self, _: &[Sample]) -> Vec<Vec<f32>> {
-            panic!("nothing should be asked")
-        }
-        fn gradient(&mut self, _: &[Sample]) -> Gradients {
-            panic!("nothing should be asked")
-        }
-    }
+    use crate::sample::TaskId;
 
     /// A sample of class `label` whose image is `id`.
     pub fn sample(label: u16, id: u8) -> Sample {
@@ -278,6 +269,9 @@ mod tests {
     struct Images;
 
     impl Appraiser for Images {
+        fn classes(&self) -> usize {
+            4
+        }
         fn features(&mut self, samples: &[Sample]) -> Vec<Vec<f32>> {
             samples.iter().map(|sample| vec![f32::from(sample.image[0] % 23)]).collect()
         }
@@ -297,7 +291,7 @@ mod tests {
             let gss = GssOptions { groups: 2, group_size: 3 };
             let shapley = ShapleyOptions { score: ShapleyScore::Asvm, neighbours: 3, per_class: 1 };
             for &kind in PolicyKind::ALL {
-                let mut policy = kind.build(gss, shapley, 4);
+                let policy = kind.build(gss, shapley);
                 let mut memory = Memory::new(capacity);
                 let mut id = 0u8;
                 for (step, labels) in batches.iter().enumerate() {

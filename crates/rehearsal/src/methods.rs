@@ -10,6 +10,7 @@ mod joint;
 mod pcr;
 
 use burn::tensor::Tensor;
+use dyn_clone::DynClone;
 use serde::{Deserialize, Serialize};
 
 pub use a_gem::AGem;
@@ -59,28 +60,67 @@ impl StepBatch {
 pub struct Draw {
     /// The samples.
     pub anchors: Anchors,
-    /// `[n, K]`: the scores that were stored with them, where the method keeps scores.
+    /// `[n, K]`: the logits that were stored with them, where the method keeps them; NaN for a class that
+    /// was not known then.
     pub logits: Option<Tensor<2>>,
 }
 
-/// Where a step goes: θ − lr·gradients.
+/// What a method's passes gave, before anything moves.
+pub struct Objective {
+    /// The loss to descend, `[1]`; none where the step only moves the running statistics.
+    pub loss: Option<Tensor<1>>,
+    /// `[n, K]`: the logits of the incoming anchors, where the method keeps them.
+    pub logits: Option<Tensor<2>>,
+    /// `[n, d]`: the features of the first draw's anchors, where the method has them at hand.
+    pub features: Option<Tensor<2>>,
+}
+
+impl From<Tensor<1>> for Objective {
+    fn from(loss: Tensor<1>) -> Self {
+        Self { loss: Some(loss), logits: None, features: None }
+    }
+}
+
+/// Where a step goes, and what was seen on the way.
 pub struct Descent {
     /// The loss, for the log.
     pub loss: f32,
     /// The direction.
     pub gradients: Gradients,
+    /// `[n, K]`: see [`Objective::logits`].
+    pub logits: Option<Tensor<2>>,
+    /// `[n, d]`: see [`Objective::features`].
+    pub features: Option<Tensor<2>>,
 }
 
-/// A way of learning from new and replayed samples. Only [`Method::loss`] must be said; the rest is for methods that bend the gradient,
-/// keep more than one network, or store more than images.
-pub trait Method: Send {
-    /// The loss to descend, from training-mode passes through `network`; `None` where this step only moves the running statistics.
-    fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>>;
+/// A way of learning from new and replayed samples. Only [`Method::objective`] must be said; the rest is for
+/// methods that bend the gradient, keep more than one network, or store more than images.
+pub trait Method: DynClone + Send + Sync {
+    /// The loss, from training-mode passes through `network`.
+    fn objective(&mut self, network: &mut Network, batch: &StepBatch) -> Objective;
 
-    /// Where to go: along the gradient of the loss, unless the method knows better.
+    /// Where to go: along the gradient of the loss, unless the method knows better. None where the step only
+    /// moves the running statistics.
     fn descent(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Descent> {
-        let loss = self.loss(network, batch)?;
-        Some(Descent { gradients: Gradients::of(&loss, network), loss: loss.into_scalar() })
+        let Objective { loss, logits, features } = self.objective(network, batch);
+        let loss = loss?;
+        let gradients = Gradients::from_loss(&loss, network);
+        Some(Descent { loss: loss.into_scalar(), gradients, logits, features })
+    }
+
+    /// The head that it trains.
+    fn head(&self) -> HeadKind {
+        HeadKind::Linear
+    }
+
+    /// Called once, before the first step, with the network that will learn.
+    fn start(&mut self, network: &Network) {
+        let _ = network;
+    }
+
+    /// Called when the head of `network` has got new rows.
+    fn grow(&mut self, network: &Network) {
+        let _ = network;
     }
 
     /// Called when the network has moved; `steps` have been taken, this one included.
@@ -91,6 +131,12 @@ pub trait Method: Send {
     /// The network that predicts.
     fn predictor<'a>(&'a self, network: &'a Network) -> &'a Network {
         network
+    }
+
+    /// Under what name [`Method::state`] has the network that predicts, such as `stable.`; none where that is the
+    /// one that learns.
+    fn predictor_prefix(&self) -> Option<&'static str> {
+        None
     }
 
     /// Whether it replays while `task` is learned.
@@ -104,15 +150,9 @@ pub trait Method: Send {
         1
     }
 
-    /// The scores `[n, K]` of the step's incoming anchors, to be stored with them; asked once after each step.
-    fn logits_to_store(&mut self) -> Option<Tensor<2>> {
-        None
-    }
-
-    /// The features `[n, d]` of the first draw's anchors in the step's training pass, for diagnostics; asked at most once after each
-    /// [`Method::descent`]. None where the method does not keep them.
-    fn replayed_features(&mut self) -> Option<Tensor<2>> {
-        None
+    /// Whether [`Descent::logits`] are stored with the samples of a step.
+    fn stores_logits(&self) -> bool {
+        false
     }
 
     /// All that it remembers from step to step, by name.
@@ -129,6 +169,8 @@ pub trait Method: Send {
         Ok(())
     }
 }
+
+dyn_clone::clone_trait_object!(Method);
 
 /// The methods a user can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,26 +256,17 @@ impl MethodOptions {
 }
 
 impl MethodKind {
-    /// The head it needs.
-    pub fn head(self, options: &MethodOptions) -> HeadKind {
-        match self {
-            Self::Pcr => HeadKind::Proxies { temperature: options.temperature },
-            Self::ErAce => options.er_ace.head.kind(),
-            _ => HeadKind::Linear,
-        }
-    }
-
-    /// The method, ready to train `network`.
-    pub fn build(self, options: &MethodOptions, network: &Network) -> Box<dyn Method> {
+    /// The method, before its first step.
+    pub fn build(self, options: &MethodOptions) -> Box<dyn Method> {
         match self {
             Self::FineTune => Box::new(FineTune),
             Self::Joint => Box::new(Joint),
             Self::Er | Self::Aser => Box::new(Er { reduction: options.reduction }),
             Self::AGem => Box::new(AGem),
-            Self::DerPp => Box::new(DerPp::new(options.der_pp)),
-            Self::ErAce => Box::new(ErAce { task_free: options.er_ace.task_free }),
-            Self::ClsEr => Box::new(ClsEr::new(options.cls_er, network)),
-            Self::Pcr => Box::new(Pcr::new(options.denominator)),
+            Self::DerPp => Box::new(DerPp(options.der_pp)),
+            Self::ErAce => Box::new(ErAce(options.er_ace)),
+            Self::ClsEr => Box::new(ClsEr::new(options.cls_er)),
+            Self::Pcr => Box::new(Pcr { temperature: options.temperature, denominator: options.denominator }),
         }
     }
 

@@ -8,26 +8,35 @@ mod backbone;
 mod conv_norm;
 mod fused;
 mod head;
+mod pixels;
 mod resnet;
+mod running;
 mod state;
 mod tiny;
+mod walk;
 
 use burn::{
     module::Module,
-    tensor::{Device, Tensor},
+    tensor::{self, Device, Tensor, TensorData},
 };
 
-pub use backbone::{Backbone, BackboneKind, Kernels};
-pub use conv_norm::{ConvNorm, Moments, Norm};
+pub use backbone::{AnyBackbone, Backbone, BackboneKind, Kernels, absorb, pool};
+pub use conv_norm::{ConvNorm, Moments, Norm, Then};
 #[cfg(test)]
 pub(crate) use head::cosines;
 pub use head::{Head, HeadKind};
+pub use running::Running;
 pub use state::{Array, State, StateError};
 
 use crate::{
     chance::{Chance, Decides},
     sample::{Class, ImageShape},
 };
+
+/// The names of a backbone's arrays in a network's state begin so.
+const BACKBONE: &str = "backbone.";
+/// And those of a head.
+const HEAD: &str = "head.";
 
 /// What a network is made of.
 #[derive(Clone, Copy, Debug)]
@@ -49,31 +58,41 @@ pub struct Architecture {
 }
 
 /// A classifier over all classes of a stream.
-#[derive(Module, Debug)]
+#[derive(Clone, Debug)]
 pub struct Network {
-    backbone: Backbone,
+    backbone: AnyBackbone,
     head: Head,
 }
 
 impl Network {
     /// A fresh network, its weights drawn from `seed` (Xavier uniform). On an autodiff device it can be trained.
     pub fn new(architecture: &Architecture, seed: u64, device: &Device) -> Self {
+        let build = |chance: &mut Chance| architecture.backbone.build(architecture, chance, device);
+        Self::with_backbone(build, architecture.head, architecture.classes, seed, device)
+    }
+
+    /// A fresh network with a backbone of your own, which `build` makes; weights are drawn from `seed`.
+    pub fn with_backbone(
+        build: impl FnOnce(&mut Chance) -> AnyBackbone,
+        head: HeadKind,
+        classes: usize,
+        seed: u64,
+        device: &Device,
+    ) -> Self {
         let mut chance = Chance::new(seed, Decides::Initialisation, &[]);
-        let backbone = Backbone::new(architecture, &mut chance, device);
-        let head = Head::new(architecture.head, backbone.feature_size(), architecture.classes, &mut chance, device);
+        let backbone = build(&mut chance);
+        let head = Head::new(head, backbone.feature_size(), classes, &mut chance, device);
         Self { backbone, head }
     }
 
     /// Images `[n, h, w, c]` to features `[n, d]`; moves nothing.
     pub fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2> {
-        self.backbone.forward(images, norm).0
+        self.backbone.features(images, norm)
     }
 
     /// Images `[n, h, w, c]` to features `[n, d]` in training mode: batch statistics normalise, and the running statistics move.
     pub fn train_features(&mut self, images: Tensor<4>) -> Tensor<2> {
-        let (features, moments) = self.backbone.forward(images, Norm::Batch);
-        self.backbone.absorb(moments);
-        features
+        self.backbone.train_features(images)
     }
 
     /// Images `[n, h, w, c]` to scores `[n, K]` of all classes; moves nothing.
@@ -101,28 +120,68 @@ impl Network {
         values.chunks_exact(classes).map(|scores| Class(highest(&scores[..seen]) as u16)).collect()
     }
 
+    /// How many classes its head has.
+    pub fn classes(&self) -> usize {
+        self.head.classes()
+    }
+
+    /// Makes room for `classes` classes; the rows of new ones follow from `seed` and their number alone.
+    pub fn grow(&mut self, classes: usize, seed: u64) {
+        self.head.grow(classes, seed);
+    }
+
+    /// Makes room for the classes that `other` has and this one lacks, as they are in `other`.
+    pub fn take_new_classes(&mut self, other: &Self) {
+        self.head.take_new_classes(&other.head);
+    }
+
     /// Every parameter and running statistic, by name.
     pub fn state(&self) -> State {
-        let mut state = State::default();
-        for (name, layer) in self.backbone.layers() {
-            layer.save(&format!("backbone.{name}"), &mut state);
-        }
-        self.head.save(&mut state);
+        let mut state = self.backbone.state().prefixed(BACKBONE);
+        state.0.extend(walk::state(&self.head).prefixed(HEAD).0);
         state
     }
 
     /// Replaces every parameter and running statistic.
     ///
     /// # Errors
-    /// A name is missing, or has another shape than this network's: then the network may be partly replaced.
+    /// A name is missing, or has another shape than this network's: then nothing is replaced.
     pub fn load(&mut self, state: &State) -> Result<(), StateError> {
-        let names: Vec<String> =
-            self.backbone.layers().into_iter().map(|(name, _)| format!("backbone.{name}")).collect();
-        self.backbone.parameters_changed();
-        for (name, layer) in names.iter().zip(self.backbone.layers_mut()) {
-            layer.load(name, state)?;
-        }
-        self.head.load(state)
+        let backbone = self.backbone.load(&state.under(BACKBONE)).map_err(|error| error.under(BACKBONE))?;
+        let head = walk::load(self.head.clone(), &state.under(HEAD)).map_err(|error| error.under(HEAD))?;
+        (self.backbone, self.head) = (backbone, head);
+        Ok(())
+    }
+
+    /// The same network without autodiff.
+    pub fn valid(&self) -> Self {
+        Self { backbone: self.backbone.valid(), head: self.head.valid() }
+    }
+
+    /// How many numbers are trained.
+    pub fn parameter_count(&self) -> usize {
+        self.parameters().iter().map(|(_, parameter)| parameter.dims()[0]).sum()
+    }
+
+    /// Every parameter with its name, flat, without autodiff.
+    pub(crate) fn parameters(&self) -> Vec<(String, Tensor<1>)> {
+        let named = |prefix: &'static str| move |(name, value)| (format!("{prefix}{name}"), value);
+        let backbone = self.backbone.parameters().into_iter().map(named(BACKBONE));
+        backbone.chain(walk::parameters(&self.head).into_iter().map(named(HEAD))).collect()
+    }
+
+    /// The flat gradient of every parameter, in the order of [`Network::parameters`].
+    pub(crate) fn gradients(&self, mut by_tensor: tensor::Gradients) -> Vec<Tensor<1>> {
+        let mut gradients = self.backbone.gradients(&mut by_tensor);
+        gradients.extend(walk::gradients(&self.head, &mut by_tensor));
+        gradients
+    }
+
+    /// The network with other values of its parameters, which `map` gets flat, in the order of
+    /// [`Network::parameters`]. Running statistics stay.
+    pub(crate) fn map_parameters(self, mut map: impl FnMut(Tensor<1>) -> Tensor<1>) -> Self {
+        let backbone = self.backbone.map_parameters(&mut map);
+        Self { backbone, head: walk::map_parameters(self.head, &mut map) }
     }
 
     /// Where the parameters live; an autodiff device if the network can be trained.
@@ -146,7 +205,7 @@ fn highest(scores: &[f32]) -> usize {
 fn xavier<const D: usize>(shape: [usize; D], fans: usize, chance: &mut Chance, device: &Device) -> Tensor<D> {
     let bound = xavier_bound(fans);
     let values: Vec<f32> = (0..shape.iter().product()).map(|_| chance.uniform(-bound, bound) as f32).collect();
-    Tensor::from_data(burn::tensor::TensorData::new(values, shape), device)
+    Tensor::from_data(TensorData::new(values, shape), device)
 }
 
 fn xavier_bound(fans: usize) -> f64 {
@@ -171,7 +230,7 @@ mod tests {
     }
 
     fn parameters(width: usize, head: HeadKind) -> usize {
-        Network::new(&architecture(width, head), 0, &Device::flex()).num_params()
+        Network::new(&architecture(width, head), 0, &Device::flex()).parameter_count()
     }
 
     #[test]
@@ -182,7 +241,7 @@ mod tests {
         assert_eq!(parameters(64, HeadKind::Linear), 11_220_132);
         assert_eq!(parameters(64, proxies), 11_220_032);
         let network = Network::new(&architecture(20, proxies), 0, &Device::flex());
-        assert_eq!(network.backbone.num_params(), 1_093_140);
+        assert_eq!(network.backbone.parameters().iter().map(|(_, p)| p.dims()[0]).sum::<usize>(), 1_093_140);
         assert_eq!(network.backbone.feature_size(), 160);
     }
 

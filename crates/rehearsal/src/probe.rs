@@ -1,10 +1,10 @@
 //! What a retrieval may ask before a step. Nothing is computed until asked, and the virtual step at most once per step.
 
-use burn::{module::Module, tensor::Tensor};
+use burn::tensor::Tensor;
 
 use crate::{
     appraiser::{Appraiser, NetworkAppraiser},
-    clock::Clock,
+    clock::Phase,
     gradients::Gradients,
     losses::cross_entropy_seen,
     memory::Memory,
@@ -13,21 +13,33 @@ use crate::{
     views::Anchors,
 };
 
-/// Answers a retrieval's questions about stored samples. A test can answer from a table.
+/// Answers a retrieval's questions about stored samples. A test answers from a table, and only what it
+/// will be asked.
 pub trait Probe {
-    /// For each slot, how much the coming update would change its loss: ce(x; θ − lr·g) − ce(x; θ), over the seen classes. The slots are
-    /// one draw and go through the network as one batch.
-    fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32>;
+    /// For each slot, how much the coming update would change its loss: ce(x; θ − lr·g) − ce(x; θ), over
+    /// the seen classes. The slots are one draw and go through the network as one batch.
+    fn loss_change(&mut self, _: &[Slot]) -> Vec<f32> {
+        unimplemented!("this probe knows no changes of loss")
+    }
 
     /// The features of the raw image in each slot, in eval mode.
-    fn features(&mut self, slots: &[Slot]) -> Vec<Vec<f32>>;
+    fn features(&mut self, _: &[Slot]) -> Vec<Vec<f32>> {
+        unimplemented!("this probe knows no features")
+    }
 
     /// The features of each incoming sample's raw image, in eval mode.
-    fn incoming_features(&mut self) -> Vec<Vec<f32>>;
+    fn incoming_features(&mut self) -> Vec<Vec<f32>> {
+        unimplemented!("this probe knows no features")
+    }
 
     /// The incoming samples.
-    fn incoming(&self) -> &[Sample];
+    fn incoming(&self) -> &[Sample] {
+        &[]
+    }
 }
+
+/// Answers nothing: for retrievals that ask nothing.
+impl Probe for () {}
 
 /// The network before and after the virtual step, without gradients.
 pub struct LookAhead {
@@ -43,9 +55,9 @@ impl LookAhead {
     pub fn new(network: &Network, incoming: &Anchors, seen: usize, lr: f64) -> Self {
         let logits = network.logits(incoming.images.clone(), Norm::Batch);
         let loss = cross_entropy_seen(logits, &incoming.labels, seen).mean();
-        let gradients = Gradients::of(&loss, network);
+        let gradients = Gradients::from_loss(&loss, network);
         let now = network.valid();
-        let ahead = now.clone().descend(&gradients, lr);
+        let ahead = now.clone().plain_step(&gradients, lr);
         Self { now, ahead, seen, loss: loss.into_scalar() }
     }
 
@@ -78,6 +90,15 @@ pub struct Incoming<'a> {
     pub seen: usize,
 }
 
+/// A stored sample that was looked at, and how much the coming update would change its loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// Where it is stored.
+    pub slot: Slot,
+    /// ce(x; θ − lr·g) − ce(x; θ).
+    pub loss_change: f32,
+}
+
 /// The probe of a real step. It holds the network by shared reference: asking cannot change it.
 pub struct StepProbe<'a> {
     network: &'a Network,
@@ -85,25 +106,34 @@ pub struct StepProbe<'a> {
     incoming: Incoming<'a>,
     scoring: Scoring,
     looked_ahead: Option<LookAhead>,
-    /// Seconds spent on the virtual step.
-    pub(crate) virtual_step: f64,
-    /// Every change of loss it has told so far.
-    pub(crate) loss_changes: Vec<f32>,
+    candidates: Vec<Candidate>,
+    mark: &'a mut dyn FnMut(Phase),
 }
 
 impl<'a> StepProbe<'a> {
-    /// Answers for `memory`, before a step of `network`.
-    pub fn new(network: &'a Network, memory: &'a Memory, incoming: Incoming<'a>, scoring: Scoring) -> Self {
-        Self { network, memory, incoming, scoring, looked_ahead: None, virtual_step: 0.0, loss_changes: Vec::new() }
+    /// Answers for `memory`, before a step of `network`; `mark` is told when the virtual step is done.
+    pub fn new(
+        network: &'a Network,
+        memory: &'a Memory,
+        incoming: Incoming<'a>,
+        scoring: Scoring,
+        mark: &'a mut dyn FnMut(Phase),
+    ) -> Self {
+        Self { network, memory, incoming, scoring, looked_ahead: None, candidates: Vec::new(), mark }
+    }
+
+    /// Every change of loss that it was asked for, in the order asked.
+    pub fn into_candidates(self) -> Vec<Candidate> {
+        self.candidates
     }
 
     fn look_ahead(&mut self) -> &LookAhead {
         let Incoming { anchors, seen, .. } = self.incoming;
-        let (network, seconds, lr) = (self.network, &mut self.virtual_step, self.scoring.lr);
+        let (network, mark, lr) = (self.network, &mut self.mark, self.scoring.lr);
         self.looked_ahead.get_or_insert_with(|| {
-            let clock = Clock::start();
+            mark(Phase::Scoring);
             let looked_ahead = LookAhead::new(network, anchors, seen, lr);
-            *seconds += clock.since_start();
+            mark(Phase::VirtualStep);
             looked_ahead
         })
     }
@@ -124,7 +154,8 @@ impl Probe for StepProbe<'_> {
         let images = to_tensor(samples.iter().map(|sample| &*sample.image), self.scoring.shape, &device);
         let norm = self.scoring.norm;
         let changes = self.look_ahead().loss_change(&images, &labels, norm);
-        self.loss_changes.extend_from_slice(&changes);
+        let candidates = slots.iter().zip(&changes).map(|(&slot, &loss_change)| Candidate { slot, loss_change });
+        self.candidates.extend(candidates);
         changes
     }
 

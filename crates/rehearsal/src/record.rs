@@ -6,7 +6,7 @@ use measure::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{checkpoint::Progress, clock::Phases, config::Config};
+use crate::{clock::Phases, config::Config, experiment::Progress};
 
 /// The version of the format of `result.json`. In 2, settings name the options of every method.
 const FORMAT: u32 = 2;
@@ -87,9 +87,10 @@ impl Record {
         data_sha256: String,
         class_names: Vec<String>,
         progress: Progress,
+        steps: u64,
         test_images: usize,
     ) -> Self {
-        let Progress { matrix, task_seconds, phases, steps, peak_memory_bytes, .. } = progress;
+        let Progress { matrix, task_seconds, phases, peak_memory_bytes, .. } = progress;
         let total: f64 = task_seconds.iter().sum();
         let kept = retention(&matrix);
         Self {
@@ -105,7 +106,7 @@ impl Record {
             average_incremental_accuracy: average_incremental_accuracy(&matrix),
             backward_transfer: backward_transfer(&matrix),
             matrix,
-            samples_per_second: steps as f64 * config.batch as f64 / total,
+            samples_per_second: steps as f64 * config.learner.batch as f64 / total,
             seconds: Seconds { total, tasks: task_seconds, phases },
             steps,
             peak_memory_bytes,

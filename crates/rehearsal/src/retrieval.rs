@@ -5,7 +5,7 @@ mod loss_change;
 mod memory_match;
 mod random;
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,16 +23,36 @@ use crate::{
     shapley::ShapleyOptions,
 };
 
-/// Decides who is replayed.
-pub trait Retrieval: Send {
-    /// The slots to replay, in training order; none from an empty memory. A slot may appear twice.
-    fn retrieve(&mut self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Slot>;
+/// Decides who is replayed. It has no state of its own, so that a resumed run chooses as an uninterrupted
+/// one would: all it may go by is the memory, the probe and the draws.
+pub trait Retrieval: Send + Sync {
+    /// What to replay, in training order; nothing from an empty memory. A slot may appear twice.
+    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Retrieved>;
+}
 
-    /// How many of the slots it retrieves from this memory, the first ones, are there because the coming update would raise their loss; the
-    /// rest, because it would lower theirs. None where it does not choose by that.
-    fn conflicting(&self, memory: &Memory) -> Option<usize> {
-        let _ = memory;
-        None
+/// A stored sample that was chosen for replay, and why.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Retrieved {
+    /// Where it is stored.
+    pub slot: Slot,
+    /// The end of loss change that it was chosen from, where it was chosen by that.
+    pub side: Option<Side>,
+    /// How much the coming update would change its loss, where that was asked.
+    pub loss_change: Option<f32>,
+}
+
+/// An end of loss change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The coming update would raise the loss: conflicting gradients, which protect old knowledge.
+    High,
+    /// It would lower the loss: aligned gradients, which keep the network plastic.
+    Low,
+}
+
+impl From<Slot> for Retrieved {
+    fn from(slot: Slot) -> Self {
+        Self { slot, side: None, loss_change: None }
     }
 }
 
@@ -80,17 +100,17 @@ pub struct RetrievalOptions {
 
 impl RetrievalKind {
     /// The retrieval, ready to choose.
-    pub fn build(self, options: &RetrievalOptions) -> Box<dyn Retrieval> {
+    pub fn build(self, options: &RetrievalOptions) -> Arc<dyn Retrieval> {
         let &RetrievalOptions { count, ratio, candidates, shapley, match_warm_up } = options;
         match self {
-            Self::Random => Box::new(Random { count }),
+            Self::Random => Arc::new(Random { count }),
             Self::Mir | Self::Imir | Self::Balanced => {
                 let usual = || self.usual_ratio(count).unwrap_or(Ratio { high: count, low: 0 });
                 let Ratio { high, low } = ratio.unwrap_or_else(usual);
-                Box::new(LossChange { high, low, candidates })
+                Arc::new(LossChange { high, low, candidates })
             }
-            Self::Aser => Box::new(Aser { count, shapley }),
-            Self::MemoryMatch => Box::new(MemoryMatch { pairs: count / 2, warm_up: match_warm_up }),
+            Self::Aser => Arc::new(Aser { count, shapley }),
+            Self::MemoryMatch => Arc::new(MemoryMatch { pairs: count / 2, warm_up: match_warm_up }),
         }
     }
 
@@ -165,30 +185,6 @@ impl From<Ratio> for String {
 }
 
 #[cfg(test)]
-pub(crate) mod testing {
-    use super::*;
-    use crate::sample::Sample;
-
-    /// Answers from nothing: for retrievals that ask nothing.
-    pub struct Silent;
-
-    impl Probe for Silent {
-        fn loss_change(&mut self, _: &[Slot]) -> Vec<f32> {
-            panic!("nothing should be asked")
-        }
-        fn features(&mut self, _: &[Slot]) -> Vec<Vec<f32>> {
-            panic!("nothing should be asked")
-        }
-        fn incoming_features(&mut self) -> Vec<Vec<f32>> {
-            panic!("nothing should be asked")
-        }
-        fn incoming(&self) -> &[Sample] {
-            &[]
-        }
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
@@ -242,7 +238,7 @@ mod tests {
                 let mut chance = Chance::new(seed, Decides::Retrieval, &[]);
                 let slots = kind.build(&options).retrieve(&memory, &mut probe, &mut chance);
                 prop_assert!(slots.len() <= count, "{kind}: {} of {count}", slots.len());
-                prop_assert!(slots.iter().all(|slot| slot.0 < memory.len()), "{kind}: {slots:?}");
+                prop_assert!(slots.iter().all(|retrieved| retrieved.slot.0 < memory.len()), "{kind}: {slots:?}");
                 let warm = kind != RetrievalKind::MemoryMatch || memory.presented() > 40;
                 prop_assert_eq!(slots.is_empty(), memory.is_empty() || !warm, "{}", kind);
             }

@@ -145,17 +145,9 @@ impl RunDirectory {
         })
     }
 
-    /// The bytes of the last checkpoint in a directory; none before the first.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    pub fn read_checkpoint(path: &Path) -> Result<Option<Vec<u8>>, DirectoryError> {
-        let file = path.join(CHECKPOINT);
-        match fs::read(&file) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(DirectoryError::Unreadable { path: file, error }),
-        }
+    /// Where the last checkpoint of the run in a directory is, if there is one.
+    pub fn checkpoint_path(path: &Path) -> PathBuf {
+        path.join(CHECKPOINT)
     }
 
     /// The text of `result.json` in a directory; none while the run is not finished.
@@ -204,8 +196,9 @@ impl RunDirectory {
     ///
     /// # Errors
     /// It cannot be written; the last one is still there.
-    pub fn write_checkpoint(&self, bytes: &[u8]) -> Result<(), DirectoryError> {
-        write_whole(&self.path.join(CHECKPOINT), bytes)
+    pub fn write_checkpoint(&self, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), DirectoryError> {
+        let path = self.path.join(CHECKPOINT);
+        write_file(&path, write).map_err(|error| DirectoryError::Unwritable { path, error })
     }
 
     /// Replaces `diagnostics.jsonl`.
@@ -251,19 +244,25 @@ fn cut_steps(directory: &Path, mut file: File, length: u64) -> Result<io::BufWri
     Ok(io::BufWriter::new(file))
 }
 
-/// Writes a file beside its place, syncs it, and renames it: it is there whole or not at all.
+/// Writes bytes as [`write_file`] does.
+///
+/// # Errors
+/// They cannot be written; what was there before still is.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DirectoryError> {
+    write_file(path, |file| file.write_all(bytes))
+        .map_err(|error| DirectoryError::Unwritable { path: path.into(), error })
+}
+
+/// Has `write` write a file beside its place, syncs it, and renames it: it is there whole or not at all.
 ///
 /// # Errors
 /// It cannot be written; what was there before still is.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DirectoryError> {
+pub fn write_file(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let beside = path.with_added_extension("partial");
-    let write = || {
-        let mut file = File::create(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    };
-    write().map_err(|error| DirectoryError::Unwritable { path: path.into(), error })?;
+    let mut file = File::create(&beside)?;
+    write(&mut file)?;
+    file.sync_all()?;
+    fs::rename(&beside, path)?;
     if let Some(directory) = path.parent().and_then(|parent| File::open(parent).ok()) {
         // The rename itself lasts only once the directory is synced, which not every platform can.
         let _ = directory.sync_all();

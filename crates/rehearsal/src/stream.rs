@@ -1,4 +1,4 @@
-//! A data set becomes a stream: class order → tasks → shuffled batches.
+//! A data set becomes a stream: class order → tasks. The learner shuffles each of them into batches.
 
 mod cut;
 mod error;
@@ -8,9 +8,9 @@ use std::sync::Arc;
 pub use error::StreamError;
 
 use crate::{
-    chance::{Chance, Decides},
     choice::choice,
     datasets::{DataError, Source, Split},
+    learner::Samples,
     sample::{ImageShape, Sample, TaskId},
 };
 use cut::{Entry, Task, cut};
@@ -82,7 +82,6 @@ pub struct Stream {
     tasks: Vec<Task>,
     class_names: Vec<String>,
     batch: usize,
-    seed: u64,
 }
 
 impl Stream {
@@ -97,7 +96,7 @@ impl Stream {
             let task = TaskId(task as u16);
             return Err(StreamError::Batch { batch: plan.batch, task, samples: short.train.len() });
         }
-        Ok(Self { source, tasks, class_names, batch: plan.batch, seed: plan.seed })
+        Ok(Self { source, tasks, class_names, batch: plan.batch })
     }
 
     /// Height, width and channels of the images.
@@ -125,11 +124,9 @@ impl Stream {
         self.tasks[task.index()].train.len() / self.batch
     }
 
-    /// One epoch of a task: its batches, in an order of its own that depends on nothing but seed, task and epoch.
-    pub fn epoch(&self, task: TaskId, epoch: usize) -> Epoch<'_> {
-        let mut order = self.tasks[task.index()].train.clone();
-        Chance::new(self.seed, Decides::Shuffling, &[u64::from(task.0), epoch as u64]).shuffle(&mut order);
-        Epoch { stream: self, task, order }
+    /// The training samples of a task.
+    pub fn samples(&self, task: TaskId) -> TaskSamples<'_> {
+        TaskSamples { stream: self, task }
     }
 
     /// The test images of a task: class by class in order of appearance, each class in the source's order.
@@ -137,31 +134,27 @@ impl Stream {
     /// # Errors
     /// An image cannot be read.
     pub fn test(&self, task: TaskId) -> Result<Vec<Sample>, DataError> {
-        self.load(Split::Test, task, &self.tasks[task.index()].test)
+        self.tasks[task.index()].test.iter().map(|entry| self.load(Split::Test, task, *entry)).collect()
     }
 
-    fn load(&self, split: Split, task: TaskId, entries: &[Entry]) -> Result<Vec<Sample>, DataError> {
-        let load =
-            |entry: &Entry| Ok(Sample { image: self.source.image(split, entry.index)?, label: entry.label, task });
-        entries.iter().map(load).collect()
+    fn load(&self, split: Split, task: TaskId, entry: Entry) -> Result<Sample, DataError> {
+        Ok(Sample { image: self.source.image(split, entry.index)?, label: entry.label, task })
     }
 }
 
-/// One pass over a task.
-pub struct Epoch<'a> {
+/// The training samples of a task, read when they are asked for.
+pub struct TaskSamples<'a> {
     stream: &'a Stream,
     task: TaskId,
-    order: Vec<Entry>,
 }
 
-impl Epoch<'_> {
-    /// Batch `number`, below [`Stream::batches`].
-    ///
-    /// # Errors
-    /// An image cannot be read.
-    pub fn batch(&self, number: usize) -> Result<Vec<Sample>, DataError> {
-        let size = self.stream.batch;
-        self.stream.load(Split::Train, self.task, &self.order[number * size..(number + 1) * size])
+impl Samples for TaskSamples<'_> {
+    fn len(&self) -> usize {
+        self.stream.tasks[self.task.index()].train.len()
+    }
+
+    fn get(&self, index: usize) -> Result<Sample, DataError> {
+        self.stream.load(Split::Train, self.task, self.stream.tasks[self.task.index()].train[index])
     }
 }
 
@@ -200,27 +193,11 @@ mod tests {
         for task in stream.tasks() {
             let expected = [Class(2 * task.0), Class(2 * task.0 + 1)];
             assert!(stream.test(task).unwrap().iter().all(|s| expected.contains(&s.label) && s.task == task));
-            let batch = stream.epoch(task, 0).batch(0).unwrap();
-            assert!(batch.iter().all(|s| expected.contains(&s.label) && s.task == task));
+            let samples = stream.samples(task);
+            let all: Vec<Sample> = (0..samples.len()).map(|index| samples.get(index).unwrap()).collect();
+            assert!(all.iter().all(|s| expected.contains(&s.label) && s.task == task));
             assert_eq!((stream.seen(task), stream.batches(task)), (2 * task.index() + 2, 50));
         }
-    }
-
-    #[test]
-    fn an_epoch_shows_every_sample_once_and_the_next_in_another_order() {
-        let stream = stream(&plan()).unwrap();
-        let images = |epoch| -> Vec<_> {
-            let epoch = stream.epoch(TaskId(2), epoch);
-            (0..50).flat_map(|number| epoch.batch(number).unwrap()).map(|s| s.image).collect()
-        };
-        let (first, second) = (images(0), images(1));
-        assert_eq!(first, images(0));
-        assert_ne!(first, second);
-        let sorted = |mut images: Vec<_>| {
-            images.sort();
-            images
-        };
-        assert_eq!(sorted(first), sorted(second));
     }
 
     #[test]

@@ -7,19 +7,17 @@ mod stop_after;
 use std::path::Path;
 
 use rehearsal::{
-    checkpoint::{Checkpoint, Progress},
+    Learner,
     choice::Choice,
     config::{Combination, Said},
     experiment::{Experiment, Outcome},
     memory::PolicyKind,
     methods::MethodKind,
+    record::Record,
     retrieval::RetrievalKind,
     run_directory::RunDirectory,
-    sample::ImageShape,
 };
 use stop_after::StopAfter;
-
-const GREY: ImageShape = ImageShape { height: 28, width: 28, channels: 1 };
 
 /// Two tasks of two classes, 12 steps of 10, on a memory that is soon full; every mechanism has its turn.
 fn said(Combination { method, policy, retrieval }: Combination) -> Said {
@@ -33,12 +31,24 @@ fn said(Combination { method, policy, retrieval }: Combination) -> Said {
     }
 }
 
-fn checkpoint(directory: &Path) -> Checkpoint {
-    Checkpoint::from_bytes(&RunDirectory::read_checkpoint(directory).unwrap().unwrap(), GREY).unwrap()
+/// The run's result and learner; its last checkpoint is that learner.
+fn finish(experiment: Experiment, directory: &Path) -> (Box<Record>, Box<Learner>) {
+    let Outcome::Finished(record, learner) = experiment.run(&mut ()).unwrap() else { panic!("stopped") };
+    let saved = Learner::load(RunDirectory::checkpoint_path(directory)).unwrap();
+    assert_same(&saved, &learner, "the last checkpoint");
+    (record, learner)
 }
 
-fn finish(experiment: Experiment) {
-    assert!(matches!(experiment.run(&mut ()).unwrap(), Outcome::Finished(_)));
+fn assert_same(a: &Learner, b: &Learner, what: &str) {
+    let copy = |learner: &Learner, name: &str| {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join(name);
+        learner.save(&path).unwrap();
+        std::fs::read(path).unwrap()
+    };
+    assert!(copy(a, "a") == copy(b, "b"), "not the same file: {what}");
+    assert_eq!(a.network().state(), b.network().state(), "{what}");
+    assert_eq!(a.memory(), b.memory(), "{what}");
 }
 
 #[test]
@@ -47,20 +57,20 @@ fn every_combination_runs_and_resumes_bit_for_bit() {
     for (index, combination) in sensible.enumerate() {
         let (said, parent) = (said(combination), tempfile::tempdir().unwrap());
         let [whole, parted] = ["whole", "parted"].map(|name| parent.path().join(name));
-        finish(Experiment::new(&said, Some(&whole)).unwrap());
+        let (a, first) = finish(Experiment::new(&said, Some(&whole)).unwrap(), &whole);
         // Another place for each: any step of the run, the last included.
         let stop = StopAfter(1 + (5 * index + index / 12) as u64 % 12);
         let stopped = Experiment::new(&said, Some(&parted)).unwrap().run(&mut { stop }).unwrap();
         assert!(matches!(stopped, Outcome::Stopped));
-        finish(Experiment::resume(&parted, |_| {}).unwrap());
-        let (a, b) = (checkpoint(&whole), checkpoint(&parted));
-        assert_eq!(a.network, b.network, "{combination:?}");
-        assert_eq!(a.method, b.method, "{combination:?}");
-        assert_eq!(a.memory, b.memory, "{combination:?}");
-        let results = |progress: Progress| (progress.matrix, progress.position, progress.steps);
-        assert_eq!(results(a.progress), results(b.progress), "{combination:?}");
-        let keeps_scores = a.memory.slots().iter().all(|stored| stored.logits.is_some());
-        assert_eq!(keeps_scores, combination.method == MethodKind::DerPp || a.memory.is_empty(), "{combination:?}");
+        let (b, second) = finish(Experiment::resume(&parted, |_| {}).unwrap(), &parted);
+        assert_same(&first, &second, &format!("{combination:?}"));
+        assert_eq!((a.matrix, a.steps), (b.matrix, b.steps), "{combination:?}");
+        let keeps_logits = first.memory().slots().iter().all(|stored| stored.logits.is_some());
+        assert_eq!(
+            keeps_logits,
+            combination.method == MethodKind::DerPp || first.memory().is_empty(),
+            "{combination:?}"
+        );
     }
 }
 
@@ -81,7 +91,7 @@ fn what_makes_no_sense_together_is_refused_with_the_reason() {
 #[test]
 fn joint_training_is_one_task_of_all_passes() {
     let joint = said(Combination { method: MethodKind::Joint, policy: None, retrieval: None });
-    let Outcome::Finished(record) = Experiment::new(&joint, None).unwrap().run(&mut ()).unwrap() else { panic!() };
+    let Outcome::Finished(record, _) = Experiment::new(&joint, None).unwrap().run(&mut ()).unwrap() else { panic!() };
     assert_eq!(
         (record.matrix.tasks_seen(), record.steps),
         (1, 2 * 120 / 10),

@@ -23,7 +23,7 @@ fn said(more: &str) -> Said {
 
 fn finish(experiment: Experiment) -> Record {
     match experiment.run(&mut ()).unwrap() {
-        Outcome::Finished(record) => *record,
+        Outcome::Finished(record, _) => *record,
         Outcome::Stopped => panic!("stopped"),
     }
 }

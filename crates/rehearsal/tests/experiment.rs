@@ -8,17 +8,14 @@ use std::path::Path;
 
 use measure::AccuracyMatrix;
 use rehearsal::{
-    checkpoint::Checkpoint,
+    Learner,
     config::Said,
     experiment::{Experiment, ExperimentError, Outcome},
     network::State,
     record::Record,
     run_directory::RunDirectory,
-    sample::ImageShape,
 };
 use stop_after::StopAfter;
-
-const GREY: ImageShape = ImageShape { height: 28, width: 28, channels: 1 };
 
 /// Two tasks of two classes, 24 steps, on a small network; `more` overrides.
 fn small(more: &str) -> Said {
@@ -28,7 +25,7 @@ fn small(more: &str) -> Said {
 
 fn finished(outcome: Outcome) -> Box<Record> {
     match outcome {
-        Outcome::Finished(record) => record,
+        Outcome::Finished(record, _) => record,
         Outcome::Stopped => panic!("stopped"),
     }
 }
@@ -42,14 +39,19 @@ struct Trace {
     steps: String,
 }
 
+/// The learner of a run's last checkpoint.
+fn saved(directory: &Path) -> Learner {
+    Learner::load(RunDirectory::checkpoint_path(directory)).unwrap()
+}
+
 fn trace(directory: &Path, record: &Record) -> Trace {
-    let bytes = RunDirectory::read_checkpoint(directory).unwrap().unwrap();
+    let learner = saved(directory);
     let steps = std::fs::read_to_string(directory.join("steps.jsonl")).unwrap();
     let without_seconds = |line: &str| line.split(",\"seconds\"").next().unwrap_or("").to_owned() + "\n";
     Trace {
         matrix: record.matrix.clone(),
         predictions: std::fs::read(directory.join("predictions.bin")).unwrap(),
-        network: Checkpoint::from_bytes(&bytes, GREY).unwrap().network,
+        network: learner.network().state(),
         steps: steps.lines().map(without_seconds).collect(),
     }
 }
@@ -95,7 +97,7 @@ fn a_run_stopped_anywhere_and_resumed_equals_an_uninterrupted_one() {
                 assert!(matches!(experiment.run(&mut StopAfter(stop)).unwrap(), Outcome::Stopped));
                 assert!(RunDirectory::read_result(&path).unwrap().is_none(), "only a finished run has a result");
                 experiment = Experiment::resume(&path, |_| {}).unwrap();
-                assert_eq!(experiment.progress().steps, stop);
+                assert_eq!(experiment.learner().position().steps, stop);
             }
             let record = finished(experiment.run(&mut ()).unwrap());
             assert_eq!(trace(&path, &record), whole, "{method} stopped at {stops:?}");
@@ -125,10 +127,9 @@ fn a_diverging_run_stops_with_its_step_and_keeps_the_last_checkpoint() {
     let ExperimentError::Diverged { step, task, .. } = error else { panic!("{error}") };
     assert_eq!(task, 1);
     assert!(error.to_string().contains(&format!("at step {step} (task 1, epoch 1)")), "{error}");
-    let bytes = RunDirectory::read_checkpoint(&path).unwrap().unwrap();
-    let kept = Checkpoint::from_bytes(&bytes, GREY).unwrap();
-    assert!(kept.network.is_finite(), "what is kept has not diverged");
-    assert!(kept.progress.steps < step);
+    let kept = saved(&path);
+    assert!(kept.network().state().is_finite(), "what is kept has not diverged");
+    assert!(kept.position().steps < step);
 }
 
 #[test]
@@ -138,8 +139,7 @@ fn an_image_is_offered_in_every_epoch_or_only_in_the_first() {
         let path = directory.path().join("run");
         let said = small(&format!("backbone = 'tiny'\noffer = '{offer}'\nscore-norm = 'eval'\nviews = 'raw'"));
         finished(Experiment::new(&said, Some(&path)).unwrap().run(&mut ()).unwrap());
-        let bytes = RunDirectory::read_checkpoint(&path).unwrap().unwrap();
-        Checkpoint::from_bytes(&bytes, GREY).unwrap().memory.presented()
+        saved(&path).memory().presented()
     };
     assert_eq!((presented("every-epoch"), presented("first-epoch")), (240, 120));
 }
@@ -158,6 +158,71 @@ fn a_damaged_checkpoint_is_named_and_left_alone() {
     let file = path.join("checkpoint/latest.safetensors");
     std::fs::write(&file, b"not a checkpoint").unwrap();
     let error = Experiment::resume(&path, |_| {}).err().unwrap().to_string();
-    assert!(error.contains("run/checkpoint: not a checkpoint"), "{error}");
+    assert!(error.contains("latest.safetensors is not a model of Rehearsal: "), "{error}");
     assert_eq!(std::fs::read(&file).unwrap(), b"not a checkpoint");
+}
+
+/// A run that was stopped after nine steps of task 1 and may have lost or gained something since.
+fn stopped(place: &Path, name: &str, more: &str) -> std::path::PathBuf {
+    let path = place.join(name);
+    let experiment = Experiment::new(&small(&format!("backbone = 'tiny'\n{more}")), Some(&path)).unwrap();
+    assert!(matches!(experiment.run(&mut StopAfter(9)).unwrap(), Outcome::Stopped));
+    path
+}
+
+#[test]
+fn settings_that_were_edited_between_stop_and_resume_are_refused_by_name() {
+    let place = tempfile::tempdir().unwrap();
+    let path = stopped(place.path(), "run", "");
+    let file = path.join("config.toml");
+    let written = std::fs::read_to_string(&file).unwrap();
+    let edits = [
+        ("lr = 0.1", "lr = 0.2", "`lr`"),
+        ("seed = 0", "seed = 1", "`seed`"),
+        ("method = \"pcr\"", "method = \"er\"", "`method`"),
+        ("epochs = 2", "epochs = 3", "`epochs`"),
+        ("memory = 25", "memory = 26", "`memory`"),
+        ("momentum = 0.0", "momentum = 0.5", "`momentum`"),
+        ("denominator = \"multiset\"", "denominator = \"set\"", "`denominator`"),
+        ("train-per-class = 30", "train-per-class = 40", "`train-per-class`"),
+        ("class-order = \"seeded\"", "class-order = \"natural\"", "`class-order`"),
+        ("offer = \"every-epoch\"", "offer = \"first-epoch\"", "`offer`"),
+    ];
+    for (from, to, named) in edits {
+        assert!(written.contains(from), "{from}");
+        std::fs::write(&file, written.replace(from, to)).unwrap();
+        let error = Experiment::resume(&path, |_| {}).err().unwrap_or_else(|| panic!("{to} was believed")).to_string();
+        assert!(error.contains("is not a checkpoint of this run") && error.contains(named), "{to}: {error}");
+    }
+    std::fs::write(&file, written.replace("checkpoint-minutes = 10.0", "checkpoint-minutes = 3.0")).unwrap();
+    assert!(Experiment::resume(&path, |said| said.threads = Some(1)).is_ok(), "what changes no result may change");
+}
+
+#[test]
+fn the_checkpoint_of_another_run_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let path = stopped(place.path(), "mine", "");
+    let other = stopped(place.path(), "other", "seed = 5");
+    for file in ["checkpoint/latest.safetensors", "steps.jsonl"] {
+        std::fs::copy(other.join(file), path.join(file)).unwrap();
+    }
+    let error = Experiment::resume(&path, |_| {}).err().unwrap().to_string();
+    assert!(error.contains("`seed` was 5 when it was written and is 0 now"), "{error}");
+    saved(&path).save(RunDirectory::checkpoint_path(&path)).unwrap();
+    let error = Experiment::resume(&path, |_| {}).err().unwrap().to_string();
+    assert!(error.contains("it is a model, which no run wrote"), "{error}");
+}
+
+#[test]
+fn a_flipped_bit_in_a_checkpoint_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let path = stopped(place.path(), "run", "");
+    let file = RunDirectory::checkpoint_path(&path);
+    let whole = std::fs::read(&file).unwrap();
+    for index in (0..whole.len()).step_by(whole.len() / 200) {
+        let mut damaged = whole.clone();
+        damaged[index] ^= 1 << (index % 8);
+        std::fs::write(&file, damaged).unwrap();
+        assert!(Experiment::resume(&path, |_| {}).is_err(), "byte {index} was believed");
+    }
 }

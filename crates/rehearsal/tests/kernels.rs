@@ -2,27 +2,23 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use burn::{module::Module, tensor::Device};
+use burn::tensor::Device;
 use rehearsal::{
-    checkpoint::Checkpoint,
     config::Said,
     datasets::{Dataset, Request, Split},
     experiment::{Experiment, Outcome},
-    network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
-    run_directory::RunDirectory,
+    network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm, State},
     sample::to_tensor,
 };
 
-/// Two tasks of two classes with ER; the accuracy at the end, and the run's checkpoint.
-fn train(kernels: &str, seed: u64) -> (f64, Vec<u8>) {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("run");
+/// Two tasks of two classes with ER; the accuracy at the end, and the network.
+fn train(kernels: &str, seed: u64) -> (f64, State) {
     let said = format!(
         "method = 'er'\nretrieval = 'random'\nclasses = 4\ntasks = 2\ntrain-per-class = 150\nwidth = 8\nmemory = 100\nkernels = '{kernels}'\nseed = {seed}"
     );
-    let outcome = Experiment::new(&Said::parse(&said).unwrap(), Some(&path)).unwrap().run(&mut ()).unwrap();
-    let Outcome::Finished(record) = outcome else { panic!("stopped") };
-    (record.accuracy.unwrap(), RunDirectory::read_checkpoint(&path).unwrap().unwrap())
+    let outcome = Experiment::new(&Said::parse(&said).unwrap(), None).unwrap().run(&mut ()).unwrap();
+    let Outcome::Finished(record, learner) = outcome else { panic!("stopped") };
+    (record.accuracy.unwrap(), learner.network().state())
 }
 
 #[test]
@@ -40,7 +36,7 @@ fn winograd_learns_as_well_as_direct() {
 #[test]
 fn winograd_features_of_a_trained_network_are_within_1e_4_of_direct_ones() {
     let source = Dataset::Embedded.open(&Request::default()).unwrap();
-    let state = Checkpoint::from_bytes(&train("winograd", 0).1, source.shape()).unwrap().network;
+    let state = train("winograd", 0).1;
     let device = Device::flex();
     let images: Vec<_> = (0..50).map(|index| source.image(Split::Test, index).unwrap()).collect();
     let images = to_tensor(images.iter().map(|image| &**image), source.shape(), &device);

@@ -4,17 +4,21 @@
 
 mod goldens;
 
-use burn::{
-    module::Module,
-    tensor::{Device, Tensor},
-};
+use burn::tensor::{Device, Tensor};
 use goldens::{Golden, assert_close, assert_state_close};
 use rehearsal::{
+    Learner,
+    appraiser::Appraiser,
     chance::{Chance, Decides},
+    config::Said,
     gradients::Gradients,
-    learner::training_device,
+    learner::{Parts, training_device},
     losses::{Denominator, cross_entropy, proxy_contrastive},
-    methods::{AGem, ClsEr, ClsErOptions, DerPp, DerPpOptions, Draw, Er, ErAce, Method, Pcr, Reduction, StepBatch},
+    memory::{Memorized, Memory, Policy},
+    methods::{
+        AGem, AceHead, ClsEr, ClsErOptions, DerPp, DerPpOptions, Descent, Draw, Er, ErAce, ErAceOptions, Method, Pcr,
+        Reduction, StepBatch,
+    },
     network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
     probe::{LookAhead, Probe},
     retrieval::LossChange,
@@ -94,7 +98,7 @@ fn losses_and_gradients(kernels: Kernels) {
     let loss = proxy_contrastive(logits, &labels, Denominator::Multiset).mean();
     assert_close("pcr_loss", &values(&loss), golden.values("pcr_loss"), 1e-4);
     // One unit of descent leaves θ − g: its distance from θ is the gradient, read by name.
-    let stepped = network.valid().descend(&Gradients::of(&loss, &network), 1.0).state();
+    let stepped = network.valid().plain_step(&Gradients::from_loss(&loss, &network), 1.0).state();
     let (before, expected) = (network.state(), golden.state("grad."));
     assert!(expected.0.len() > 50);
     for (name, gradient) in &expected.0 {
@@ -117,18 +121,6 @@ impl Probe for GoldenProbe {
         self.scores.push(scores.clone());
         scores
     }
-
-    fn features(&mut self, _: &[Slot]) -> Vec<Vec<f32>> {
-        panic!("loss change needs no features")
-    }
-
-    fn incoming_features(&mut self) -> Vec<Vec<f32>> {
-        panic!("loss change needs no features")
-    }
-
-    fn incoming(&self) -> &[Sample] {
-        &[]
-    }
 }
 
 fn select(images: &Tensor<4>, slots: &[Slot]) -> Tensor<4> {
@@ -149,7 +141,7 @@ fn parity_pcr_balanced_four_steps() {
 fn pcr_balanced_four_steps(kernels: Kernels) {
     let golden = Golden::open("pcr_balanced");
     let plain = Device::flex();
-    let mut method = Pcr::new(Denominator::Multiset);
+    let mut method = Pcr { temperature: TEMPERATURE, denominator: Denominator::Multiset };
     let retrieval = LossChange { high: 2, low: 2, candidates: 6 };
     for step in 0..4 {
         let named = |name: &str| format!("step{step}.{name}");
@@ -170,7 +162,8 @@ fn pcr_balanced_four_steps(kernels: Kernels) {
             scores: Vec::new(),
         };
         let draw = |name: &str| golden.integers(&named(name)).into_iter().map(Slot).collect::<Vec<_>>();
-        let slots = retrieval.pick(&draw("draw_high"), &draw("draw_low"), &mut probe);
+        let picked = retrieval.pick(&draw("draw_high"), &draw("draw_low"), &mut probe);
+        let slots: Vec<Slot> = picked.iter().map(|retrieved| retrieved.slot).collect();
         assert_close("virtual_loss", &[probe.look_ahead.loss], golden.values(&named("virtual_loss")), 1e-4);
         assert_close("score_high", &probe.scores[0], golden.values(&named("score_high")), 1e-4);
         assert_close("score_low", &probe.scores[1], golden.values(&named("score_low")), 1e-4);
@@ -183,9 +176,9 @@ fn pcr_balanced_four_steps(kernels: Kernels) {
         );
         let draws = vec![Draw { anchors: retrieved, logits: None }];
         let batch = StepBatch { incoming, draws, task: TaskId(1), seen: 6 };
-        let loss = method.loss(&mut network, &batch).unwrap();
+        let loss = method.objective(&mut network, &batch).loss.unwrap();
         assert_close("loss", &values(&loss), golden.values(&named("loss")), 1e-4);
-        let network = network.clone().descend(&Gradients::of(&loss, &network), 0.1);
+        let network = network.clone().plain_step(&Gradients::from_loss(&loss, &network), 0.1);
         assert_state_close(&network.state(), &golden.state(&named("after.")), 1e-3);
     }
 }
@@ -218,11 +211,12 @@ impl OneStep {
     }
 
     /// Descends once; loss and parameters must be the golden ones.
-    fn step(&mut self, method: &mut dyn Method, batch: &StepBatch) {
+    fn step(&mut self, method: &mut dyn Method, batch: &StepBatch) -> Descent {
         let descent = method.descent(&mut self.network, batch).unwrap();
         assert_close("loss", &[descent.loss], &[self.golden.scalar("loss")], 1e-4);
-        self.network = self.network.clone().descend(&descent.gradients, 0.1);
+        self.network = self.network.clone().plain_step(&descent.gradients, 0.1);
         assert_state_close(&self.network.state(), &self.golden.state("after."), 1e-3);
+        descent
     }
 }
 
@@ -240,7 +234,7 @@ fn parity_er_ace_one_step() {
     for kernels in EVERY_WAY {
         let mut one = OneStep::open("er_ace", kernels);
         let batch = one.batch(one.replayed(), 4);
-        one.step(&mut ErAce { task_free: false }, &batch);
+        one.step(&mut ErAce(ErAceOptions { task_free: false, head: AceHead::Linear }), &batch);
     }
 }
 
@@ -252,11 +246,10 @@ fn parity_der_pp_one_step() {
         let first = Draw { anchors: one.anchors("memory."), logits: Some(stored) };
         let second = Draw { anchors: one.anchors("memory2."), logits: None };
         let batch = one.batch(vec![first, second], 6);
-        let mut method = DerPp::new(DerPpOptions { alpha: 0.5, beta: 0.5 });
-        one.step(&mut method, &batch);
-        let kept = method.logits_to_store().unwrap();
+        let mut method = DerPp(DerPpOptions { alpha: 0.5, beta: 0.5 });
+        let kept = one.step(&mut method, &batch).logits.unwrap();
+        assert!(method.stores_logits());
         assert_close("incoming_logits", &values(&kept), one.golden.values("incoming_logits"), 1e-4);
-        assert!(method.logits_to_store().is_none(), "once a step");
     }
 }
 
@@ -270,7 +263,7 @@ fn parity_a_gem_one_step() {
         // The same passes by hand, for the values in between.
         let mut gradient = |anchors: &Anchors| {
             let loss = cross_entropy(before.train_logits(anchors.images.clone()), &anchors.labels).mean();
-            (Gradients::of(&loss, &before), values(&loss))
+            (Gradients::from_loss(&loss, &before), values(&loss))
         };
         let (incoming, _) = gradient(&batch.incoming);
         let (reference, loss) = gradient(batch.retrieved().unwrap());
@@ -291,7 +284,8 @@ fn parity_cls_er_one_step() {
     };
     for kernels in EVERY_WAY {
         let mut one = OneStep::open("cls_er", kernels);
-        let mut method = ClsEr::new(options, &one.network);
+        let mut method = ClsEr::new(options);
+        method.start(&one.network);
         let mut both = one.golden.state("stable.before.").prefixed("stable.");
         both.0.extend(one.golden.state("plastic.before.").prefixed("plastic.").0);
         method.load(&both).unwrap();
@@ -302,4 +296,82 @@ fn parity_cls_er_one_step() {
             assert_state_close(&method.state().under(name), &one.golden.state(&format!("{name}after.")), 1e-3);
         }
     }
+}
+
+/// Keeps what is stored and takes nothing new.
+struct Keep;
+
+impl Policy for Keep {
+    fn offer(&self, _: &mut Memory, _: Vec<Memorized>, _: &mut dyn Appraiser, _: &mut Chance) {}
+}
+
+/// The learner of a golden file, with its memory: `classes` names, of which the first have been seen.
+fn golden_learner(golden: &Golden, method: &str, kernels: Kernels) -> Learner {
+    let number = |name: &str| golden.said(name).parse::<usize>().unwrap();
+    let (high, low) = (number("high"), number("low"));
+    let retrieval = if low == 0 { "mir" } else { "balanced" };
+    let settings = format!(
+        "method = '{method}'\nretrieval = '{retrieval}'\nratio = '{high}:{low}'\nretrieved = {}\ncandidates = {}\n\
+         lr = {}\ntemperature = {}\nviews = 'raw'\nmemory = {}\nwidth = {}\nkernels = '{kernels}'\nthreads = 2",
+        high + low,
+        number("candidates"),
+        golden.said("lr"),
+        golden.said("tau"),
+        golden.shape("memory.y")[0],
+        golden.shape("before.stem_conv.weight")[0],
+    );
+    let &[_, height, width, channels] = golden.shape("memory.bytes") else { panic!("images have four axes") };
+    let head = if method == "pcr" { "before.proxies" } else { "before.linear_weight" };
+    let names: Vec<String> = (0..golden.shape(head)[0]).map(|class| class.to_string()).collect();
+    let learner = Learner::builder().shape(ImageShape { height, width, channels }).classes(&names);
+    let learner = learner.settings(&Said::parse(&settings).unwrap()).parts(Parts::new().memory_policy("keep", Keep));
+    let mut learner = learner.build().unwrap();
+    learner.begin_task(&names[..number("seen")]).unwrap();
+    for (slot, sample) in golden_samples(golden, "memory.").into_iter().enumerate() {
+        learner.memory_mut().place(sample.into(), Some(Slot(slot)));
+    }
+    learner
+}
+
+/// Images `[n, h, w, c]` of bytes with their labels.
+fn golden_samples(golden: &Golden, prefix: &str) -> Vec<Sample> {
+    let labels = golden.labels(&format!("{prefix}y"));
+    let bytes: Vec<u8> = golden.values(&format!("{prefix}bytes")).iter().map(|&byte| byte as u8).collect();
+    let images = bytes.chunks_exact(bytes.len() / labels.len());
+    images.zip(labels).map(|(image, label)| Sample { image: image.into(), label, task: TaskId(0) }).collect()
+}
+
+/// Three steps of the learner from bytes: changes of loss, slots, loss and state must be the golden ones.
+fn parity_learner(name: &str, method: &str) {
+    let golden = Golden::open(name);
+    for kernels in EVERY_WAY {
+        let mut learner = golden_learner(&golden, method, kernels);
+        for step in 0..3 {
+            let named = |name: &str| format!("step{step}.{name}");
+            let start = if step == 0 { "before.".to_owned() } else { format!("step{}.after.", step - 1) };
+            learner.load_network(&golden.state(&start)).unwrap();
+            let done = learner.step(&golden_samples(&golden, &named("")));
+            let expected = golden.values(&named("loss_change"));
+            assert_eq!(done.candidates.len() % expected.len(), 0, "{name}: each draw is the whole memory");
+            for candidate in &done.candidates {
+                let (found, expected) = (candidate.loss_change, expected[candidate.slot.0]);
+                assert!((found - expected).abs() < 1e-3, "{name}, {kernels}: {candidate:?}, expected {expected}");
+            }
+            let slots: Vec<usize> = done.replayed[0].iter().map(|replayed| replayed.retrieved.slot.0).collect();
+            assert_eq!(slots, golden.integers(&named("slots")), "{name}, {kernels}, step {step}");
+            assert_close("loss", &[done.loss.unwrap()], golden.values(&named("loss")), 1e-4);
+            assert_state_close(&learner.network().state(), &golden.state(&named("after.")), 1e-3);
+        }
+        assert_eq!(learner.memory().presented(), golden.shape("memory.y")[0] as u64);
+    }
+}
+
+#[test]
+fn parity_learner_pcr_balanced() {
+    parity_learner("learner_pcr_balanced", "pcr");
+}
+
+#[test]
+fn parity_learner_er_mir() {
+    parity_learner("learner_er_mir", "er");
 }

@@ -8,6 +8,7 @@ use rehearsal::{
     config::Said,
     datasets::{DataError, Source, Split},
     experiment::{Experiment, Outcome},
+    learner::Samples,
     sample::{Image, ImageShape, Sample, TaskId},
     stream::{ClassOrder, Plan, Stream, StreamError, StreamKind},
 };
@@ -84,8 +85,8 @@ fn plan(kind: StreamKind, tasks: usize) -> Plan {
 }
 
 fn train(stream: &Stream, task: TaskId) -> Vec<Sample> {
-    let epoch = stream.epoch(task, 0);
-    (0..stream.batches(task)).flat_map(|number| epoch.batch(number).unwrap()).collect()
+    let samples = stream.samples(task);
+    (0..samples.len()).map(|index| samples.get(index).unwrap()).collect()
 }
 
 fn values(samples: &[Sample], channel: usize) -> BTreeSet<u8> {
@@ -206,7 +207,7 @@ fn accuracy(toml: &str) -> f64 {
     let said = Said::parse(&format!("backbone = 'tiny'\nwidth = 8\ntrain-per-class = 30\ntest-per-class = 10\n{toml}"))
         .unwrap();
     match Experiment::new(&said, None).unwrap().run(&mut ()).unwrap() {
-        Outcome::Finished(record) => record.accuracy.unwrap(),
+        Outcome::Finished(record, _) => record.accuracy.unwrap(),
         Outcome::Stopped => panic!("stopped"),
     }
 }

@@ -11,8 +11,8 @@ use rehearsal::{
     methods::{Draw, Method, Pcr, StepBatch},
     network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
     probe::{LookAhead, Probe},
-    retrieval::LossChange,
-    sample::{Class, ImageShape, Sample, Slot, TaskId},
+    retrieval::{LossChange, Retrieved},
+    sample::{Class, ImageShape, Slot, TaskId},
     views::Anchors,
 };
 use serde_json::json;
@@ -58,7 +58,7 @@ struct Workload {
 
 impl Workload {
     fn new(width: usize, size: usize, threads: usize) -> Self {
-        let method = Pcr::new(Denominator::Multiset);
+        let method = Pcr { temperature: 0.09, denominator: Denominator::Multiset };
         let input = ImageShape { height: size, width: size, channels: 3 };
         let architecture = Architecture {
             backbone: BackboneKind::ResNet18,
@@ -88,7 +88,7 @@ impl Workload {
         LookAhead::new(&self.network, &self.batch.incoming, CLASSES, LR)
     }
 
-    fn score(&self, ahead: &LookAhead) -> Vec<Slot> {
+    fn score(&self, ahead: &LookAhead) -> Vec<Retrieved> {
         let slots: Vec<Slot> = (0..50).map(Slot).collect();
         let mut probe = Ready { ahead, draws: self.draws.iter() };
         LossChange { high: 5, low: 5, candidates: 50 }.pick(&slots, &slots, &mut probe)
@@ -96,7 +96,7 @@ impl Workload {
 
     fn train(&mut self) {
         if let Some(descent) = self.method.descent(&mut self.network, &self.batch) {
-            self.network = self.network.clone().descend(&descent.gradients, LR);
+            self.network = self.network.clone().plain_step(&descent.gradients, LR);
         }
     }
 }
@@ -112,18 +112,6 @@ impl Probe for Ready<'_> {
         let draw = self.draws.next().expect("a pick asks once for each side");
         assert_eq!(draw.labels.len(), slots.len());
         self.ahead.loss_change(&draw.images, &draw.labels, Norm::Batch)
-    }
-
-    fn features(&mut self, _: &[Slot]) -> Vec<Vec<f32>> {
-        unreachable!("loss change needs no features")
-    }
-
-    fn incoming_features(&mut self) -> Vec<Vec<f32>> {
-        unreachable!("loss change needs no features")
-    }
-
-    fn incoming(&self) -> &[Sample] {
-        &[]
     }
 }
 

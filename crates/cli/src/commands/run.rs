@@ -34,7 +34,7 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     let progress = if args.quiet { Progress::silent() } else { Progress::of(&experiment) };
     let asked = Asked::listen_for_run(|| talk("\nstopping after this step; press Ctrl-C again to stop at once"))?;
     match experiment.run(&mut Interrupt { shown: progress, asked })? {
-        Outcome::Finished(record) => show(args, &record, &directory),
+        Outcome::Finished(record, _) => show(args, &record, &directory),
         Outcome::Stopped => {
             talk(&format!("stopped at a checkpoint; go on with: rehearsal run --resume {}", directory.display()));
             Ok(ExitCode::from(130))

@@ -55,12 +55,12 @@ impl Progress {
     /// Shows how far `experiment` is.
     pub fn of(experiment: &Experiment) -> Self {
         let config = experiment.config();
-        let (total, before) = (experiment.total_steps(), experiment.progress().steps);
-        let retrieval = config.retrieval.map(|retrieval| format!(" + {retrieval}")).unwrap_or_default();
+        let (total, before) = (experiment.total_steps(), experiment.learner().position().steps);
+        let retrieval = config.learner.retrieval.map(|retrieval| format!(" + {retrieval}")).unwrap_or_default();
         let directory = experiment.directory().map(|path| format!(" → {}", path.display())).unwrap_or_default();
         talk(&format!(
             "{}{retrieval} on {}, {} tasks, {total} steps{directory}",
-            config.method,
+            config.learner.method,
             config.dataset,
             config.plan().tasks
         ));
@@ -72,7 +72,7 @@ impl Progress {
         } else {
             Display::Lines { last: Instant::now() }
         };
-        let (tasks, epochs, batch) = (config.plan().tasks, config.passes(), config.batch);
+        let (tasks, epochs, batch) = (config.plan().tasks, config.passes(), config.learner.batch);
         Self { display, tasks, epochs, batch, total, before, start: Instant::now(), loss: None }
     }
 

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Combination, Config, DeviceKind, Offer, Refusal, ScoreNorm, refuse};
+use super::{Combination, Config, DeviceKind, LearnerConfig, Offer, Refusal, ScoreNorm, refuse};
 use crate::{
     choice::Choice,
     datasets::{Chain, Dataset},
+    learner::CustomNames,
     losses::Denominator,
     memory::{GssOptions, PolicyKind},
     methods::{AceHead, ClsErOptions, DerPpOptions, ErAceOptions, MethodKind, MethodOptions, Reduction},
     network::{BackboneKind, Kernels},
+    optimizer::{OptimizerConfig, Schedule},
     retrieval::{Ratio, RetrievalKind},
     shapley::{ShapleyOptions, ShapleyScore},
     stream::{ClassOrder, StreamKind},
@@ -43,6 +45,11 @@ pub struct Said {
     pub retrieved: Option<usize>,
     pub candidates: Option<usize>,
     pub lr: Option<f64>,
+    pub momentum: Option<f64>,
+    pub weight_decay: Option<f64>,
+    pub schedule: Option<String>,
+    pub lr_milestones: Option<Vec<f64>>,
+    pub lr_decay: Option<f64>,
     pub width: Option<usize>,
     pub seed: Option<u64>,
     pub threads: Option<usize>,
@@ -71,6 +78,10 @@ pub struct Said {
     pub views: Option<String>,
     pub score_norm: Option<String>,
     pub offer: Option<String>,
+    pub custom_method: Option<String>,
+    pub custom_retrieval: Option<String>,
+    pub custom_memory_policy: Option<String>,
+    pub custom_backbone: Option<String>,
     pub checkpoint_minutes: Option<f64>,
     pub diagnostics: Option<bool>,
     pub tensorboard: Option<bool>,
@@ -134,11 +145,17 @@ impl Said {
         }
         join! {
             dataset, data, size, skip_bad, stream, blur, task_classes, method, retrieval, ratio, tasks, classes, class_order, train_per_class, test_per_class, epochs, memory, batch,
-            retrieved, candidates, lr, width, seed, threads, device, backbone, kernels, memory_policy, temperature, denominator, reduction,
+            retrieved, candidates, lr, momentum, weight_decay, schedule, lr_milestones, lr_decay, width, seed, threads, device, backbone, kernels, memory_policy, temperature, denominator, reduction,
             der_alpha, der_beta, task_free, head, consistency, stable_frequency, stable_alpha, plastic_frequency, plastic_alpha,
             gss_groups, gss_group_size, shapley_score, shapley_neighbours, shapley_per_class, match_warm_up,
-            views, score_norm, offer, checkpoint_minutes, diagnostics, tensorboard, version, data_sha256,
+            views, score_norm, offer, custom_method, custom_retrieval, custom_memory_policy, custom_backbone, checkpoint_minutes, diagnostics, tensorboard, version, data_sha256,
         }
+    }
+
+    /// The same with the names of parts of one's own.
+    pub(crate) fn with_names(&self, names: &CustomNames) -> Self {
+        let CustomNames { custom_method, custom_retrieval, custom_memory_policy, custom_backbone } = names.clone();
+        Self { custom_method, custom_retrieval, custom_memory_policy, custom_backbone, ..self.clone() }
     }
 
     /// Completes what was said with defaults and refuses what makes no sense.
@@ -148,9 +165,6 @@ impl Said {
     pub fn resolve(&self) -> Result<Config, Refusal> {
         let dataset = self.dataset()?;
         let stream = choose(self.stream.as_deref(), StreamKind::ClassIncremental)?;
-        let method = choose(self.method.as_deref(), MethodKind::Pcr)?;
-        let retrieved = self.retrieved.unwrap_or(10);
-        let retrieval = self.retrieval(method)?;
         let config = Config {
             dataset: dataset.clone(),
             data: self.data.as_deref().map(absolute).transpose()?,
@@ -159,27 +173,52 @@ impl Said {
             stream,
             blur: self.blur(stream)?,
             task_classes: self.task_classes.clone(),
-            method,
-            retrieval,
-            ratio: self.ratio(retrieval, retrieved)?,
             tasks: self.task_count(&dataset, stream)?,
             classes: self.classes,
             class_order: choose(self.class_order.as_deref(), ClassOrder::Seeded)?,
             train_per_class: self.train_per_class,
             test_per_class: self.test_per_class,
+            learner: self.learner()?,
+            checkpoint_minutes: self.checkpoint_minutes.unwrap_or(10.0),
+            diagnostics: self.diagnostics.unwrap_or(false),
+            tensorboard: self.tensorboard.unwrap_or(false),
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The part of it that concerns the learner, completed with defaults.
+    ///
+    /// # Errors
+    /// A name is unknown, or two things do not go together.
+    pub fn learner(&self) -> Result<LearnerConfig, Refusal> {
+        let method = choose(self.method.as_deref(), MethodKind::Pcr)?;
+        let retrieved = self.retrieved.unwrap_or(10);
+        let retrieval = self.retrieval(method)?;
+        Ok(LearnerConfig {
+            method,
+            retrieval,
+            ratio: self.ratio(retrieval, retrieved)?,
+            memory_policy: self.memory_policy(method)?,
             epochs: self.epochs.unwrap_or(1),
             memory: if method.replays() { self.memory.unwrap_or(500) } else { 0 },
             batch: self.batch.unwrap_or(10),
             retrieved,
             candidates: self.candidates.unwrap_or(50),
-            lr: self.lr.unwrap_or(0.1),
+            optimizer: OptimizerConfig {
+                lr: self.lr.unwrap_or(0.1),
+                momentum: self.momentum.unwrap_or(0.0),
+                weight_decay: self.weight_decay.unwrap_or(0.0),
+                schedule: choose(self.schedule.as_deref(), Schedule::Constant)?,
+                lr_milestones: self.lr_milestones.clone().unwrap_or_else(|| vec![0.5, 0.75]),
+                lr_decay: self.lr_decay.unwrap_or(0.1),
+            },
             width: self.width.unwrap_or(20),
             seed: self.seed.unwrap_or(0),
             threads: self.threads.unwrap_or_else(available_threads),
             device: choose(self.device.as_deref(), DeviceKind::Cpu)?,
             backbone: choose(self.backbone.as_deref(), BackboneKind::ResNet18)?,
             kernels: choose(self.kernels.as_deref(), Kernels::Winograd)?,
-            memory_policy: self.memory_policy(method)?,
             method_options: self.method_options()?,
             gss: GssOptions { groups: self.gss_groups.unwrap_or(10), group_size: self.gss_group_size.unwrap_or(10) },
             shapley: ShapleyOptions {
@@ -191,12 +230,13 @@ impl Said {
             views: choose(self.views.as_deref(), method.usual_views())?,
             score_norm: choose(self.score_norm.as_deref(), ScoreNorm::Batch)?,
             offer: choose(self.offer.as_deref(), Offer::EveryEpoch)?,
-            checkpoint_minutes: self.checkpoint_minutes.unwrap_or(10.0),
-            diagnostics: self.diagnostics.unwrap_or(false),
-            tensorboard: self.tensorboard.unwrap_or(false),
-        };
-        config.check()?;
-        Ok(config)
+            custom: CustomNames {
+                custom_method: self.custom_method.clone(),
+                custom_retrieval: self.custom_retrieval.clone(),
+                custom_memory_policy: self.custom_memory_policy.clone(),
+                custom_backbone: self.custom_backbone.clone(),
+            },
+        })
     }
 
     /// Unsays what is usual for the method named here, where another takes its place.

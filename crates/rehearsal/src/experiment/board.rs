@@ -9,7 +9,8 @@ use std::{
 use measure::{AccuracyMatrix, forgetting};
 use tensorboard::EventFile;
 
-use crate::{checkpoint::LastStep, run_directory::DirectoryError};
+use super::LastStep;
+use crate::run_directory::DirectoryError;
 
 /// How far behind a viewer may be.
 const FLUSH_EVERY: Duration = Duration::from_secs(2);

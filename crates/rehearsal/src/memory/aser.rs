@@ -13,26 +13,18 @@ use crate::{
 pub struct Aser {
     /// How values are computed.
     pub shapley: ShapleyOptions,
-    /// How many classes the stream has, seen or not.
-    pub classes: usize,
 }
 
 impl Policy for Aser {
-    fn offer(
-        &mut self,
-        memory: &mut Memory,
-        samples: Vec<Memorized>,
-        appraiser: &mut dyn Appraiser,
-        chance: &mut Chance,
-    ) {
+    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, appraiser: &mut dyn Appraiser, chance: &mut Chance) {
         let samples = fill(memory, samples);
         if samples.is_empty() {
             return;
         }
         let batch: Vec<Sample> = samples.iter().map(|sample| sample.sample.clone()).collect();
         let evaluating = memory.draw_by_class(self.shapley.per_class, &[], chance);
-        let minority = minority(memory, &batch, chance.uniform(0.0, 1.0 / self.classes as f64));
-        let candidates = self.candidates(memory, &evaluating, chance);
+        let minority = minority(memory, &batch, chance.uniform(0.0, 1.0 / appraiser.classes() as f64));
+        let candidates = self.candidates(memory, &evaluating, appraiser.classes(), chance);
         let values = self.values(memory, &candidates, &batch, &evaluating, &minority, appraiser);
         let (kept, dropped) = cut(&values, candidates.len());
         let mut replaced = vec![None; samples.len()];
@@ -46,10 +38,10 @@ impl Policy for Aser {
 }
 
 impl Aser {
-    /// Random slots that do not evaluate, as many per class of the stream as evaluate.
-    fn candidates(&self, memory: &Memory, evaluating: &[Slot], chance: &mut Chance) -> Vec<Slot> {
+    /// Random slots that do not evaluate, as many for each of `classes` classes as evaluate.
+    fn candidates(&self, memory: &Memory, evaluating: &[Slot], classes: usize, chance: &mut Chance) -> Vec<Slot> {
         let others = memory.except(evaluating);
-        let drawn = chance.distinct(others.len(), self.shapley.per_class * self.classes);
+        let drawn = chance.distinct(others.len(), self.shapley.per_class * classes);
         drawn.into_iter().map(|index| others[index]).collect()
     }
 
@@ -101,7 +93,6 @@ mod tests {
     use super::*;
     use crate::{
         chance::Decides,
-        gradients::Gradients,
         memory::testing::{full, sample},
         shapley::ShapleyScore,
     };
@@ -113,8 +104,8 @@ mod tests {
         fn features(&mut self, samples: &[Sample]) -> Vec<Vec<f32>> {
             samples.iter().map(|sample| vec![f32::from(sample.image[0])]).collect()
         }
-        fn gradient(&mut self, _: &[Sample]) -> Gradients {
-            panic!("ASER asks for features")
+        fn classes(&self) -> usize {
+            2
         }
     }
 
@@ -148,7 +139,7 @@ mod tests {
         let slots: Vec<Slot> = (0..8).map(Slot).collect();
         let shapley = ShapleyOptions { neighbours: 2, ..SHAPLEY };
         let (batch, minority) = ([sample(0, 70)], [sample(0, 24)]);
-        let policy = Aser { shapley, classes: 2 };
+        let policy = Aser { shapley };
         let values = policy.values(&memory, &slots[..4], &batch, &slots[4..], &minority, &mut Bytes);
         let expected = [0.6, 0.18333333, 0.85, 0.35, 0.51666667];
         assert!(values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{values:?}");
@@ -165,7 +156,7 @@ mod tests {
         for step in 0..200 {
             let chance = &mut Chance::new(0, Decides::Reservoir, &[step]);
             let new = vec![sample(0, 5).into(), sample(1, 206).into()];
-            Aser { shapley: SHAPLEY, classes: 2 }.offer(&mut memory, new, &mut Bytes, chance);
+            Aser { shapley: SHAPLEY }.offer(&mut memory, new, &mut Bytes, chance);
             assert_eq!((memory.len(), memory.presented()), (10, 12 + 2 * step));
         }
         let misplaced = |stored: &Memorized| stored.sample.label.0 == 0 && stored.sample.image[0] > 100;
@@ -177,7 +168,7 @@ mod tests {
         let mut memory = full(&[0, 1, 0, 1]);
         let before = memory.slots().to_vec();
         let mut chance = Chance::new(0, Decides::Reservoir, &[]);
-        Aser { shapley: SHAPLEY, classes: 2 }.offer(&mut memory, vec![sample(0, 9).into()], &mut Bytes, &mut chance);
+        Aser { shapley: SHAPLEY }.offer(&mut memory, vec![sample(0, 9).into()], &mut Bytes, &mut chance);
         assert_eq!(memory.slots(), before);
     }
 }

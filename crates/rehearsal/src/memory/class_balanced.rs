@@ -13,7 +13,7 @@ use crate::{
 pub struct ClassBalanced;
 
 impl Policy for ClassBalanced {
-    fn offer(&mut self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn Appraiser, chance: &mut Chance) {
+    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn Appraiser, chance: &mut Chance) {
         let left = fill(memory, samples);
         let mut classes = memory.by_class();
         for sample in left {
@@ -48,10 +48,7 @@ fn slot_for(memory: &Memory, classes: &[Vec<Slot>], label: Class, chance: &mut C
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        chance::Decides,
-        memory::testing::{Silent, sample},
-    };
+    use crate::{chance::Decides, memory::testing::sample};
 
     fn counts(memory: &Memory) -> Vec<usize> {
         memory.by_class().iter().map(Vec::len).collect()
@@ -63,7 +60,7 @@ mod tests {
         let mut chance = Chance::new(0, Decides::Reservoir, &[]);
         let labels = (0..600).map(|i| if i % 100 == 7 { 2 } else { (i % 2) as u16 });
         for label in labels {
-            ClassBalanced.offer(&mut memory, vec![sample(label, 0).into()], &mut Silent, &mut chance);
+            ClassBalanced.offer(&mut memory, vec![sample(label, 0).into()], &mut (), &mut chance);
         }
         assert_eq!(counts(&memory), [12, 12, 6], "all six of the rare class");
         assert_eq!((memory.len(), memory.presented()), (30, 600));
@@ -77,7 +74,7 @@ mod tests {
             let mut memory = Memory::new(10);
             let mut chance = Chance::new(0, Decides::Reservoir, &[trial]);
             let samples = (0..50).flat_map(|id| [sample(0, id).into(), sample(1, id).into()]).collect();
-            ClassBalanced.offer(&mut memory, samples, &mut Silent, &mut chance);
+            ClassBalanced.offer(&mut memory, samples, &mut (), &mut chance);
             for stored in memory.slots().iter().filter(|stored| stored.sample.label.0 == 1) {
                 kept[usize::from(stored.sample.image[0])] += 1.0;
             }

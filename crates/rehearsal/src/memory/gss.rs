@@ -31,13 +31,7 @@ pub struct GssOptions {
 pub struct Gss(pub GssOptions);
 
 impl Policy for Gss {
-    fn offer(
-        &mut self,
-        memory: &mut Memory,
-        samples: Vec<Memorized>,
-        appraiser: &mut dyn Appraiser,
-        chance: &mut Chance,
-    ) {
+    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, appraiser: &mut dyn Appraiser, chance: &mut Chance) {
         let rows = self.reference_rows(memory, appraiser, chance);
         let free = (memory.capacity() - memory.len()).min(samples.len());
         let mut similarity = |samples: &[Sample]| similarity(&rows, &appraiser.gradient(samples).flat());
@@ -113,9 +107,6 @@ mod tests {
     struct Circle;
 
     impl Appraiser for Circle {
-        fn features(&mut self, _: &[Sample]) -> Vec<Vec<f32>> {
-            panic!("GSS asks for gradients")
-        }
         fn gradient(&mut self, samples: &[Sample]) -> Gradients {
             let angle = |sample: &Sample| f32::from(sample.image[0]) / 256.0 * std::f32::consts::TAU;
             let mean = |part: fn(f32) -> f32| {
@@ -129,7 +120,7 @@ mod tests {
 
     fn offer(memory: &mut Memory, ids: &[u8], seed: u64) {
         let samples = ids.iter().map(|&id| sample(0, id).into()).collect();
-        GSS.clone().offer(memory, samples, &mut Circle, &mut Chance::new(seed, Decides::Reservoir, &[]));
+        GSS.offer(memory, samples, &mut Circle, &mut Chance::new(seed, Decides::Reservoir, &[]));
     }
 
     fn ids(memory: &Memory) -> Vec<u8> {

@@ -8,7 +8,7 @@ use crate::{appraiser::Appraiser, chance::Chance, sample::Slot};
 pub struct Reservoir;
 
 impl Policy for Reservoir {
-    fn offer(&mut self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn Appraiser, chance: &mut Chance) {
+    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn Appraiser, chance: &mut Chance) {
         for sample in samples {
             let slot = slot_for(memory.presented(), memory.capacity, |bound| chance.below(bound));
             memory.place(sample, slot);
@@ -26,14 +26,11 @@ fn slot_for(presented: u64, capacity: usize, draw: impl FnOnce(u64) -> u64) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        chance::Decides,
-        memory::testing::{Silent, sample},
-    };
+    use crate::{chance::Decides, memory::testing::sample};
 
     fn offer(memory: &mut Memory, labels: impl Iterator<Item = u16>, position: u64) {
         let samples = labels.map(|label| sample(label, 0).into()).collect();
-        Reservoir.offer(memory, samples, &mut Silent, &mut Chance::new(0, Decides::Reservoir, &[position]));
+        Reservoir.offer(memory, samples, &mut (), &mut Chance::new(0, Decides::Reservoir, &[position]));
     }
 
     fn labels(memory: &Memory) -> Vec<u16> {

@@ -2,10 +2,10 @@
 //! more stable, one more plastic; on replayed samples the working network learns to answer as the better of the two. The stable one
 //! predicts.
 
-use burn::{module::Module, tensor::Tensor};
+use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-use super::{Er, Method, Reduction, StepBatch};
+use super::{Er, Method, Objective, Reduction, StepBatch};
 use crate::{
     chance::Chance,
     losses::{cross_entropy, mean_squared_error},
@@ -33,17 +33,19 @@ pub struct ClsErOptions {
 #[derive(Clone, Debug)]
 pub struct ClsEr {
     options: ClsErOptions,
+    /// None until the working network is known.
+    averaged: Option<Averaged>,
+}
+
+/// The two networks that follow the working one.
+#[derive(Clone, Debug)]
+struct Averaged {
     stable: Network,
     plastic: Network,
 }
 
-impl ClsEr {
-    /// Both averaged networks begin as copies of the working one.
-    pub fn new(options: ClsErOptions, working: &Network) -> Self {
-        Self { options, stable: working.valid(), plastic: working.valid() }
-    }
-
-    /// The scores to learn on replayed images; the teachers' own running statistics move.
+impl Averaged {
+    /// The logits to learn on replayed images; the networks' own running statistics move.
     fn teach(&mut self, images: &Tensor<4>, labels: &[Class]) -> Tensor<2> {
         let images = images.clone().without_autodiff();
         let stable = self.stable.train_logits(images.clone());
@@ -51,45 +53,76 @@ impl ClsEr {
     }
 }
 
+impl ClsEr {
+    /// Before it has seen a network.
+    pub fn new(options: ClsErOptions) -> Self {
+        Self { options, averaged: None }
+    }
+}
+
 impl Method for ClsEr {
-    /// Passes: the teachers on the replayed samples, the working network on them, the working network on new and replayed samples together.
-    fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>> {
-        let taught = batch.retrieved().map(|retrieved| {
-            let target = Tensor::from_inner(self.teach(&retrieved.images, &retrieved.labels));
+    /// Passes: the averaged networks on the replayed samples, the working network on them, the working network
+    /// on new and replayed samples together.
+    fn objective(&mut self, network: &mut Network, batch: &StepBatch) -> Objective {
+        let taught = batch.retrieved().zip(self.averaged.as_mut()).map(|(retrieved, averaged)| {
+            let target = Tensor::from_inner(averaged.teach(&retrieved.images, &retrieved.labels));
             let distance = mean_squared_error(network.train_logits(retrieved.images.clone()), target);
             distance * self.options.consistency
         });
-        let replay = Er { reduction: Reduction::Mean }.loss(network, batch)?;
-        Some(taught.map_or(replay.clone(), |taught| taught + replay))
+        let replay = Er { reduction: Reduction::Mean }.objective(network, batch);
+        let joined = |replay: Tensor<1>| match taught {
+            Some(taught) => taught + replay,
+            None => replay,
+        };
+        Objective { loss: replay.loss.map(joined), ..replay }
+    }
+
+    /// Both averaged networks begin as copies of the working one.
+    fn start(&mut self, network: &Network) {
+        self.averaged = Some(Averaged { stable: network.valid(), plastic: network.valid() });
+    }
+
+    /// A new class begins in all three networks alike.
+    fn grow(&mut self, network: &Network) {
+        if let Some(Averaged { stable, plastic }) = &mut self.averaged {
+            [stable, plastic].into_iter().for_each(|averaged| averaged.take_new_classes(network));
+        }
     }
 
     fn after_step(&mut self, network: &Network, steps: u64, chance: &mut Chance) {
         let ClsErOptions { stable_frequency, stable_alpha, plastic_frequency, plastic_alpha, .. } = self.options;
+        let Some(Averaged { stable, plastic }) = &mut self.averaged else { return };
         if chance.happens(plastic_frequency) {
-            self.plastic = self.plastic.clone().averaged(network, share(steps, plastic_alpha));
+            *plastic = plastic.clone().averaged(network, share(steps, plastic_alpha));
         }
         if chance.happens(stable_frequency) {
-            self.stable = self.stable.clone().averaged(network, share(steps, stable_alpha));
+            *stable = stable.clone().averaged(network, share(steps, stable_alpha));
         }
     }
 
-    fn predictor<'a>(&'a self, _: &'a Network) -> &'a Network {
-        &self.stable
+    fn predictor<'a>(&'a self, network: &'a Network) -> &'a Network {
+        self.averaged.as_ref().map_or(network, |averaged| &averaged.stable)
+    }
+
+    fn predictor_prefix(&self) -> Option<&'static str> {
+        Some("stable.")
     }
 
     fn state(&self) -> State {
-        let mut state = self.stable.state().prefixed("stable.");
-        state.0.extend(self.plastic.state().prefixed("plastic.").0);
+        let Some(Averaged { stable, plastic }) = &self.averaged else { return State::default() };
+        let mut state = stable.state().prefixed("stable.");
+        state.0.extend(plastic.state().prefixed("plastic.").0);
         state
     }
 
     fn load(&mut self, state: &State) -> Result<(), StateError> {
-        self.stable.load(&state.under("stable."))?;
-        self.plastic.load(&state.under("plastic."))
+        let Some(Averaged { stable, plastic }) = &mut self.averaged else { return Ok(()) };
+        stable.load(&state.under("stable.")).map_err(|error| error.under("stable."))?;
+        plastic.load(&state.under("plastic.")).map_err(|error| error.under("plastic."))
     }
 }
 
-/// For each row the scores of whichever network is surer of the label; of equals, the plastic one's.
+/// For each row the logits of whichever network is surer of the label; of equals, the plastic one's.
 fn better(stable: Tensor<2>, plastic: Tensor<2>, labels: &[Class]) -> Tensor<2> {
     let surer = cross_entropy(stable.clone(), labels).lower(cross_entropy(plastic.clone(), labels));
     let [count, classes] = stable.dims();
@@ -141,27 +174,50 @@ mod tests {
         assert!((share(999, 0.999) - 0.999).abs() < 1e-12 && (share(5000, 0.999) - 0.999).abs() < 1e-12);
     }
 
+    fn started(options: ClsErOptions, working: &Network) -> ClsEr {
+        let mut method = ClsEr::new(options);
+        method.start(working);
+        method
+    }
+
     #[test]
     fn the_averaged_networks_begin_as_the_working_one() {
         let working = network(3);
-        let method = ClsEr::new(ALWAYS, &working);
-        for averaged in [&method.stable, &method.plastic] {
-            assert_eq!(averaged.state(), working.state());
+        let method = started(ALWAYS, &working);
+        for name in ["stable.", "plastic."] {
+            assert_eq!(method.state().under(name), working.state());
+        }
+    }
+
+    #[test]
+    fn a_new_class_begins_in_all_networks_alike() {
+        let mut working = network(3);
+        let mut method = started(ALWAYS, &working);
+        method.averaged = Some(Averaged { stable: moved(&working, 1).valid(), plastic: moved(&working, 2).valid() });
+        working.grow(5, 7);
+        method.grow(&working);
+        let new_rows = |state: &State| {
+            let weight = &state.0["head.weight"];
+            assert_eq!(weight.shape[0], 5);
+            weight.values[3 * weight.shape[1]..].to_vec()
+        };
+        for name in ["stable.", "plastic."] {
+            assert_eq!(new_rows(&method.state().under(name)), new_rows(&working.state()));
         }
     }
 
     #[test]
     fn parameters_are_averaged_and_running_statistics_are_not() {
         let mut working = network(3);
-        let mut method = ClsEr::new(ALWAYS, &working);
+        let mut method = started(ALWAYS, &working);
         let before = working.state();
         let batch =
             StepBatch { incoming: anchors(&[0, 1, 2], 1, &working), draws: Vec::new(), task: TaskId(0), seen: 3 };
         let descent = method.descent(&mut working, &batch).unwrap();
-        working = working.clone().descend(&descent.gradients, 0.1);
+        working = working.clone().plain_step(&descent.gradients, 0.1);
         let after = working.state();
         method.after_step(&working, 1, &mut Chance::new(0, Decides::Averaging, &[0]));
-        for (name, array) in method.stable.state().0 {
+        for (name, array) in method.state().under("stable.").0 {
             let (from, to) = (&before.0[&name].values, &after.0[&name].values);
             let mean: Vec<f32> = from.iter().zip(to).map(|(a, b)| f32::midpoint(*a, *b)).collect();
             close(&array.values, if name.contains("running") { from } else { &mean });
@@ -173,26 +229,25 @@ mod tests {
         let mut network = network.clone();
         let anchors = anchors(&[0, 1, 2], seed, &network);
         let loss = cross_entropy(network.train_logits(anchors.images), &anchors.labels).mean();
-        network.clone().descend(&Gradients::of(&loss, &network), 1.0)
+        network.clone().plain_step(&Gradients::from_loss(&loss, &network), 1.0)
     }
 
     #[test]
     fn a_network_that_never_moves_stays() {
         let working = network(3);
-        let mut method = ClsEr::new(ClsErOptions { stable_frequency: 0.0, ..ALWAYS }, &working);
+        let mut method = started(ClsErOptions { stable_frequency: 0.0, ..ALWAYS }, &working);
         let moved = moved(&working, 3);
         method.after_step(&moved, 1, &mut Chance::new(0, Decides::Averaging, &[0]));
-        assert_eq!(method.stable.state(), working.state());
-        assert_ne!(method.plastic.state(), working.state());
+        assert_eq!(method.state().under("stable."), working.state());
+        assert_ne!(method.state().under("plastic."), working.state());
     }
 
     #[test]
     fn its_state_goes_into_another() {
         let first = network(3);
-        let mut method = ClsEr::new(ALWAYS, &first);
-        method.stable = moved(&first, 1).valid();
-        method.plastic = moved(&first, 2).valid();
-        let mut other = ClsEr::new(ALWAYS, &first);
+        let mut method = started(ALWAYS, &first);
+        method.averaged = Some(Averaged { stable: moved(&first, 1).valid(), plastic: moved(&first, 2).valid() });
+        let mut other = started(ALWAYS, &first);
         for name in ["stable.", "plastic."] {
             assert_ne!(other.state().under(name), method.state().under(name));
         }

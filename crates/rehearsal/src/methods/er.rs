@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 
-use super::{Method, StepBatch};
+use super::{Method, Objective, StepBatch};
 use crate::{choice::choice, losses::cross_entropy, network::Network};
 
 /// How the losses of new and replayed samples are joined.
@@ -23,18 +23,19 @@ pub struct Er {
 }
 
 impl Method for Er {
-    fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>> {
+    fn objective(&mut self, network: &mut Network, batch: &StepBatch) -> Objective {
         let incoming = &batch.incoming;
         let Some(retrieved) = batch.retrieved() else {
             let logits = network.train_logits(incoming.images.clone());
-            return Some(cross_entropy(logits, &incoming.labels).mean());
+            return cross_entropy(logits, &incoming.labels).mean().into();
         };
         let images = Tensor::cat(vec![incoming.images.clone(), retrieved.images.clone()], 0);
         let losses = cross_entropy(network.train_logits(images), &[&incoming.labels[..], &retrieved.labels].concat());
         let (new, old) = (incoming.labels.len(), retrieved.labels.len());
-        Some(match self.reduction {
+        let loss = match self.reduction {
             Reduction::Mean => losses.mean(),
             Reduction::SumOfMeans => losses.clone().narrow(0, 0, new).mean() + losses.narrow(0, new, old).mean(),
-        })
+        };
+        loss.into()
     }
 }

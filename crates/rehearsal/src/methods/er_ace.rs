@@ -4,7 +4,7 @@
 use burn::tensor::{Bool, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-use super::{FineTune, Method, StepBatch};
+use super::{FineTune, Method, Objective, StepBatch};
 use crate::{
     choice::choice,
     losses::cross_entropy,
@@ -47,27 +47,28 @@ pub struct ErAceOptions {
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
-pub struct ErAce {
-    /// Mask and replay from the very first step.
-    pub task_free: bool,
-}
+pub struct ErAce(pub ErAceOptions);
 
 impl Method for ErAce {
     /// Two passes, the new samples first; the sum of two means.
-    fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>> {
+    fn objective(&mut self, network: &mut Network, batch: &StepBatch) -> Objective {
         if !self.replays_in(batch.task) {
-            return FineTune.loss(network, batch);
+            return FineTune.objective(network, batch);
         }
         let labels = &batch.incoming.labels;
         let logits = network.train_logits(batch.incoming.images.clone());
         let incoming = cross_entropy(masked(logits, labels, batch.seen), labels).mean();
-        let Some(retrieved) = batch.retrieved() else { return Some(incoming) };
+        let Some(retrieved) = batch.retrieved() else { return incoming.into() };
         let logits = network.train_logits(retrieved.images.clone());
-        Some(incoming + cross_entropy(logits, &retrieved.labels).mean())
+        (incoming + cross_entropy(logits, &retrieved.labels).mean()).into()
+    }
+
+    fn head(&self) -> HeadKind {
+        self.0.head.kind()
     }
 
     fn replays_in(&self, task: TaskId) -> bool {
-        self.task_free || task.index() > 0
+        self.0.task_free || task.index() > 0
     }
 }
 

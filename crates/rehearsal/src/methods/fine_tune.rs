@@ -1,8 +1,6 @@
 //! Fine-tuning: cross-entropy on the new samples, no memory. The lower bound of every table.
 
-use burn::tensor::Tensor;
-
-use super::{Method, StepBatch};
+use super::{Method, Objective, StepBatch};
 use crate::{losses::cross_entropy, network::Network};
 
 /// See the module.
@@ -10,8 +8,8 @@ use crate::{losses::cross_entropy, network::Network};
 pub struct FineTune;
 
 impl Method for FineTune {
-    fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>> {
+    fn objective(&mut self, network: &mut Network, batch: &StepBatch) -> Objective {
         let logits = network.train_logits(batch.incoming.images.clone());
-        Some(cross_entropy(logits, &batch.incoming.labels).mean())
+        cross_entropy(logits, &batch.incoming.labels).mean().into()
     }
 }

@@ -1,9 +1,7 @@
 //! Joint training: the data of all tasks at once, for as many passes as the tasks would have had one after another. Nothing can be
 //! forgotten: the upper bound of every table.
 
-use burn::tensor::Tensor;
-
-use super::{FineTune, Method, StepBatch};
+use super::{FineTune, Method, Objective, StepBatch};
 use crate::network::Network;
 
 /// See the module. What makes it joint is the stream: one task of all classes.
@@ -11,7 +9,7 @@ use crate::network::Network;
 pub struct Joint;
 
 impl Method for Joint {
-    fn loss(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Tensor<1>> {
-        FineTune.loss(network, batch)
+    fn objective(&mut self, network: &mut Network, batch: &StepBatch) -> Objective {
+        FineTune.objective(network, batch)
     }
 }

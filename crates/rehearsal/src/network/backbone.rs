@@ -1,19 +1,138 @@
-//! The list of backbones: what turns images into features.
+//! What turns images into features: the trait, and the list of those a user can choose.
+
+use std::fmt;
 
 use burn::{
     module::Module,
-    tensor::{Device, Tensor},
+    tensor::{self, Device, Tensor},
 };
-
+use dyn_clone::DynClone;
 use kernels::Algorithm;
 
 use super::{
     Architecture,
     conv_norm::{ConvNorm, Moments, Norm},
+    pixels::Pixels,
     resnet::ResNet18,
+    state::{State, StateError},
     tiny::Tiny,
+    walk,
 };
 use crate::{chance::Chance, choice::choice};
+
+/// A feature extractor. Derive [`Module`] for yours and implement this; parameters are found, saved and
+/// trained by Burn's visitors. What a norm layer remembers is kept in [`super::Running`].
+pub trait Backbone: Module + Sync + 'static {
+    /// Images `[n, h, w, c]` to features `[n, d]`, normalised as `norm` says; moves nothing.
+    fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2>;
+
+    /// Images `[n, h, w, c]` to features `[n, d]` in training mode: batch statistics normalise, and the
+    /// running statistics move.
+    fn train_features(&mut self, images: Tensor<4>) -> Tensor<2>;
+
+    /// d: how many features an image has.
+    fn feature_size(&self) -> usize;
+}
+
+/// Any backbone, in a box.
+#[derive(Clone)]
+pub struct AnyBackbone(Box<dyn ErasedBackbone>);
+
+impl AnyBackbone {
+    /// A backbone as a part of a network.
+    pub fn new(backbone: impl Backbone) -> Self {
+        Self(Box::new(backbone))
+    }
+
+    pub(super) fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2> {
+        self.0.features(images, norm)
+    }
+
+    pub(super) fn train_features(&mut self, images: Tensor<4>) -> Tensor<2> {
+        self.0.train_features(images)
+    }
+
+    /// How many features an image has.
+    pub fn feature_size(&self) -> usize {
+        self.0.feature_size()
+    }
+
+    pub(super) fn valid(&self) -> Self {
+        Self(self.0.valid())
+    }
+
+    pub(super) fn gradients(&self, by_tensor: &mut tensor::Gradients) -> Vec<Tensor<1>> {
+        self.0.gradients(by_tensor)
+    }
+
+    pub(super) fn parameters(&self) -> Vec<(String, Tensor<1>)> {
+        self.0.parameters()
+    }
+
+    pub(super) fn map_parameters(self, map: &mut dyn FnMut(Tensor<1>) -> Tensor<1>) -> Self {
+        Self(self.0.map_parameters(map))
+    }
+
+    pub(super) fn state(&self) -> State {
+        self.0.state()
+    }
+
+    pub(super) fn load(&self, state: &State) -> Result<Self, StateError> {
+        self.0.load(state).map(Self)
+    }
+}
+
+impl fmt::Debug for AnyBackbone {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A backbone without its type. Burn's modules are visited by generic functions, which a trait object
+/// cannot have, so every walk that a network needs is named here.
+trait ErasedBackbone: DynClone + fmt::Debug + Send + Sync {
+    fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2>;
+    fn train_features(&mut self, images: Tensor<4>) -> Tensor<2>;
+    fn feature_size(&self) -> usize;
+    fn valid(&self) -> Box<dyn ErasedBackbone>;
+    fn gradients(&self, by_tensor: &mut tensor::Gradients) -> Vec<Tensor<1>>;
+    fn parameters(&self) -> Vec<(String, Tensor<1>)>;
+    fn map_parameters(self: Box<Self>, map: &mut dyn FnMut(Tensor<1>) -> Tensor<1>) -> Box<dyn ErasedBackbone>;
+    fn state(&self) -> State;
+    fn load(&self, state: &State) -> Result<Box<dyn ErasedBackbone>, StateError>;
+}
+
+dyn_clone::clone_trait_object!(ErasedBackbone);
+
+impl<B: Backbone> ErasedBackbone for B {
+    fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2> {
+        Backbone::features(self, images, norm)
+    }
+    fn train_features(&mut self, images: Tensor<4>) -> Tensor<2> {
+        Backbone::train_features(self, images)
+    }
+    fn feature_size(&self) -> usize {
+        Backbone::feature_size(self)
+    }
+    fn valid(&self) -> Box<dyn ErasedBackbone> {
+        Box::new(Module::valid(self))
+    }
+    fn gradients(&self, by_tensor: &mut tensor::Gradients) -> Vec<Tensor<1>> {
+        walk::gradients(self, by_tensor)
+    }
+    fn parameters(&self) -> Vec<(String, Tensor<1>)> {
+        walk::parameters(self)
+    }
+    fn map_parameters(self: Box<Self>, map: &mut dyn FnMut(Tensor<1>) -> Tensor<1>) -> Box<dyn ErasedBackbone> {
+        Box::new(walk::map_parameters(*self, map))
+    }
+    fn state(&self) -> State {
+        walk::state(self)
+    }
+    fn load(&self, state: &State) -> Result<Box<dyn ErasedBackbone>, StateError> {
+        Ok(Box::new(walk::load(self.clone(), state)?))
+    }
+}
 
 /// The backbones a user can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +145,18 @@ pub enum BackboneKind {
     Pixels,
 }
 choice!(BackboneKind, "backbone", ResNet18 = "resnet18", Tiny = "tiny", Pixels = "pixels");
+
+impl BackboneKind {
+    /// The backbone for the images and the width of `architecture`, its weights drawn from `chance`.
+    pub fn build(self, architecture: &Architecture, chance: &mut Chance, device: &Device) -> AnyBackbone {
+        let Architecture { width, input, .. } = *architecture;
+        match self {
+            Self::ResNet18 => AnyBackbone::new(ResNet18::new(architecture, chance, device)),
+            Self::Tiny => AnyBackbone::new(Tiny::new(input.channels, width, chance, device)),
+            Self::Pixels => AnyBackbone::new(Pixels::new(input.bytes())),
+        }
+    }
+}
 
 /// What computes a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,89 +181,16 @@ impl Kernels {
     }
 }
 
-/// A feature extractor: layers, then global average pooling; or none.
-#[derive(Module, Debug)]
-#[allow(clippy::large_enum_variant, reason = "a network has one backbone")]
-pub enum Backbone {
-    /// See [`BackboneKind::ResNet18`].
-    ResNet18(ResNet18),
-    /// See [`BackboneKind::Tiny`].
-    Tiny(Tiny),
-    /// See [`BackboneKind::Pixels`]; how many there are.
-    Pixels(usize),
-}
-
-impl Backbone {
-    pub(super) fn new(architecture: &Architecture, chance: &mut Chance, device: &Device) -> Self {
-        match architecture.backbone {
-            BackboneKind::ResNet18 => Self::ResNet18(ResNet18::new(architecture, chance, device)),
-            BackboneKind::Tiny => {
-                Self::Tiny(Tiny::new(architecture.input.channels, architecture.width, chance, device))
-            }
-            BackboneKind::Pixels => Self::Pixels(architecture.input.bytes()),
-        }
-    }
-
-    /// Images `[n, h, w, c]` to features `[n, d]`, with each layer's moments in batch mode.
-    pub(super) fn forward(&self, images: Tensor<4>, norm: Norm) -> (Tensor<2>, Vec<Moments>) {
-        match self {
-            Self::ResNet18(resnet) => resnet.forward(images, norm),
-            Self::Tiny(tiny) => {
-                let mut moments = Vec::new();
-                (pool(tiny.forward(images, norm, &mut moments)), moments)
-            }
-            Self::Pixels(size) => {
-                let count = images.dims()[0];
-                (images.reshape([count, *size]), Vec::new())
-            }
-        }
-    }
-
-    /// Moves the running statistics of every layer towards a batch's.
-    pub(super) fn absorb(&mut self, moments: Vec<Moments>) {
-        let layers = self.layers_mut();
-        assert_eq!(layers.len(), moments.len(), "one pass, one set of moments per layer");
-        for (layer, moments) in layers.into_iter().zip(moments) {
-            layer.absorb(moments);
-        }
-    }
-
-    /// How many features an image has.
-    pub(super) fn feature_size(&self) -> usize {
-        match self {
-            Self::Pixels(size) => *size,
-            layered => layered.layers().last().map_or(0, |(_, layer)| layer.channels()),
-        }
-    }
-
-    /// To be called when parameters were changed through [`Backbone::layers_mut`].
-    pub(super) fn parameters_changed(&mut self) {
-        if let Self::ResNet18(resnet) = self {
-            resnet.parameters_changed();
-        }
-    }
-
-    /// Every layer with its name.
-    pub(super) fn layers(&self) -> Vec<(String, &ConvNorm)> {
-        match self {
-            Self::ResNet18(resnet) => resnet.layers(),
-            Self::Tiny(tiny) => tiny.layers(),
-            Self::Pixels(_) => Vec::new(),
-        }
-    }
-
-    /// Every layer, in the order of [`Backbone::layers`].
-    pub(super) fn layers_mut(&mut self) -> Vec<&mut ConvNorm> {
-        match self {
-            Self::ResNet18(resnet) => resnet.layers_mut(),
-            Self::Tiny(tiny) => tiny.layers_mut(),
-            Self::Pixels(_) => Vec::new(),
-        }
+/// Moves the running statistics of every layer towards those of one pass.
+pub fn absorb(layers: Vec<&mut ConvNorm>, moments: Vec<Moments>) {
+    assert_eq!(layers.len(), moments.len(), "one pass, one set of moments per layer");
+    for (layer, moments) in layers.into_iter().zip(moments) {
+        layer.absorb(moments);
     }
 }
 
 /// Global average pooling: `[n, h, w, c]` to `[n, c]`.
-pub(super) fn pool(x: Tensor<4>) -> Tensor<2> {
+pub fn pool(x: Tensor<4>) -> Tensor<2> {
     let [n, h, w, c] = x.dims();
     x.reshape([n, h * w, c]).mean_dim(1).reshape([n, c])
 }

@@ -10,10 +10,7 @@ use burn::{
 
 use kernels::Statistics;
 
-use super::{
-    state::{State, StateError},
-    xavier,
-};
+use super::{running::Running, xavier};
 use crate::chance::Chance;
 
 const EPSILON: f64 = 1e-5;
@@ -52,15 +49,15 @@ pub struct ConvNorm {
     weight: Param<Tensor<4>>,
     scale: Param<Tensor<1>>,
     shift: Param<Tensor<1>>,
-    running_mean: Tensor<1>,
-    running_variance: Tensor<1>,
+    running_mean: Running,
+    running_variance: Running,
     stride: usize,
 }
 
 /// What follows the normalisation.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "it lives for one call")]
-pub(super) enum Then {
+pub enum Then {
     /// Nothing (a shortcut).
     Nothing,
     /// ReLU.
@@ -71,27 +68,21 @@ pub(super) enum Then {
 
 impl ConvNorm {
     /// A `kernel`×`kernel` convolution from `channels.0` to `channels.1` without bias, padded to keep the size at stride 1.
-    pub(super) fn new(
-        kernel: usize,
-        channels: (usize, usize),
-        stride: usize,
-        chance: &mut Chance,
-        device: &Device,
-    ) -> Self {
+    pub fn new(kernel: usize, channels: (usize, usize), stride: usize, chance: &mut Chance, device: &Device) -> Self {
         let (from, to) = channels;
         let area = kernel * kernel;
         Self {
             weight: Param::from_tensor(xavier([kernel, kernel, from, to], (from + to) * area, chance, device)),
             scale: Param::from_tensor(Tensor::ones([to], device)),
             shift: Param::from_tensor(Tensor::zeros([to], device)),
-            running_mean: Tensor::zeros([to], &device.clone().without_autodiff()),
-            running_variance: Tensor::ones([to], &device.clone().without_autodiff()),
+            running_mean: Running::new(Tensor::zeros([to], &device.clone().without_autodiff())),
+            running_variance: Running::new(Tensor::ones([to], &device.clone().without_autodiff())),
             stride,
         }
     }
 
     /// `[n, h, w, in]` to `[n, ⌈h/stride⌉, ⌈w/stride⌉, out]`, with the batch's moments where they normalised it.
-    pub(super) fn forward(&self, x: Tensor<4>, norm: Norm, then: Then) -> (Tensor<4>, Option<Moments>) {
+    pub fn forward(&self, x: Tensor<4>, norm: Norm, then: Then) -> (Tensor<4>, Option<Moments>) {
         let convolved = self.convolve(x);
         let [n, h, w, c] = convolved.dims();
         let flat = convolved.reshape([n * h * w, c]);
@@ -128,8 +119,9 @@ impl ConvNorm {
     }
 
     fn normalise_by_running(&self, x: Tensor<2>) -> Tensor<2> {
-        let onto = |statistic: &Tensor<1>| {
-            if x.is_autodiff() { Tensor::from_inner(statistic.clone()) } else { statistic.clone() }
+        let onto = |statistic: &Running| {
+            let value = statistic.value().clone();
+            if x.is_autodiff() { Tensor::from_inner(value) } else { value }
         };
         let scale = self.scale.val() * (onto(&self.running_variance) + EPSILON).sqrt().recip();
         let shift = self.shift.val() - onto(&self.running_mean) * scale.clone();
@@ -137,11 +129,12 @@ impl ConvNorm {
     }
 
     /// Moves the running statistics towards a batch's: momentum 0.1, and the unbiased variance.
-    pub(super) fn absorb(&mut self, moments: Moments) {
+    pub fn absorb(&mut self, moments: Moments) {
         let Moments { mean, variance, count } = moments;
         let unbiased = variance * (count as f64 / (count.max(2) - 1) as f64);
-        self.running_mean = self.running_mean.clone() * (1.0 - MOMENTUM) + mean * MOMENTUM;
-        self.running_variance = self.running_variance.clone() * (1.0 - MOMENTUM) + unbiased * MOMENTUM;
+        let moved = |running: &Running, batch: Tensor<1>| running.value().clone() * (1.0 - MOMENTUM) + batch * MOMENTUM;
+        self.running_mean.set(moved(&self.running_mean, mean));
+        self.running_variance.set(moved(&self.running_variance, unbiased));
     }
 
     /// Weight, scale and shift, for an operation of a backend.
@@ -151,29 +144,13 @@ impl ConvNorm {
 
     /// The running statistics, on the host.
     pub(super) fn running(&self) -> Statistics {
-        let values = |tensor: &Tensor<1>| tensor.clone().into_data().try_to_vec().expect("statistics are f32");
+        let values = |running: &Running| running.value().clone().into_data().try_to_vec().expect("statistics are f32");
         Statistics { mean: values(&self.running_mean), variance: values(&self.running_variance) }
     }
 
     /// Output channels.
-    pub(super) fn channels(&self) -> usize {
+    pub fn channels(&self) -> usize {
         self.scale.dims()[0]
-    }
-
-    pub(super) fn save(&self, name: &str, state: &mut State) {
-        state.save(&format!("{name}.weight"), &self.weight.val());
-        state.save(&format!("{name}.scale"), &self.scale.val());
-        state.save(&format!("{name}.shift"), &self.shift.val());
-        state.save(&format!("{name}.running_mean"), &self.running_mean);
-        state.save(&format!("{name}.running_variance"), &self.running_variance);
-    }
-
-    pub(super) fn load(&mut self, name: &str, state: &State) -> Result<(), StateError> {
-        state.load_parameter(&format!("{name}.weight"), &mut self.weight)?;
-        state.load_parameter(&format!("{name}.scale"), &mut self.scale)?;
-        state.load_parameter(&format!("{name}.shift"), &mut self.shift)?;
-        state.load(&format!("{name}.running_mean"), &mut self.running_mean)?;
-        state.load(&format!("{name}.running_variance"), &mut self.running_variance)
     }
 }
 
@@ -189,7 +166,7 @@ mod tests {
     }
 
     fn running(layer: &ConvNorm) -> [f32; 2] {
-        [&layer.running_mean, &layer.running_variance].map(|statistic| statistic.clone().into_scalar())
+        [&layer.running_mean, &layer.running_variance].map(|statistic| statistic.value().clone().into_scalar())
     }
 
     #[test]

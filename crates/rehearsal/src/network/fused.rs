@@ -175,7 +175,7 @@ mod tests {
         ];
         let plain = network.valid().features(x.clone().without_autodiff(), Norm::Eval);
         let loss = cross_entropy(network.logits(x, Norm::Batch), &labels).mean();
-        let stepped = network.valid().descend(&OfNetwork::of(&loss, &network), 1.0).state();
+        let stepped = network.valid().plain_step(&OfNetwork::from_loss(&loss, &network), 1.0).state();
         (features.into_iter().chain([flat(plain)]).collect(), network.state(), stepped)
     }
 
@@ -226,7 +226,7 @@ mod tests {
         let input = ImageShape { height: 8, width: 8, channels: 1 };
         let gradient = |network: &Network, images: Tensor<4>, labels: [u16; 4]| {
             let loss = cross_entropy(network.logits(images, Norm::Batch), &labels.map(Class)).mean();
-            network.valid().descend(&OfNetwork::of(&loss, network), 1.0).state()
+            network.valid().plain_step(&OfNetwork::from_loss(&loss, network), 1.0).state()
         };
         let shared = network(input, 4, Kernels::Winograd);
         let x = images(4, input, &shared.device());
@@ -245,7 +245,7 @@ mod tests {
         let network = network(input, 4, Kernels::Winograd);
         let x = images(4, input, &network.device());
         let loss = cross_entropy(network.logits(x.clone(), Norm::Batch), &[0, 1, 2, 3].map(Class)).mean();
-        let stepped = network.clone().descend(&OfNetwork::of(&loss, &network), 0.5);
+        let stepped = network.clone().plain_step(&OfNetwork::from_loss(&loss, &network), 0.5);
         let before = flat(network.features(x.clone(), Norm::Batch));
         assert_ne!(before, flat(stepped.features(x.clone(), Norm::Batch)));
         let mut loaded = stepped;

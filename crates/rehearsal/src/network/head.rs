@@ -1,21 +1,21 @@
-//! From features to class scores: a linear layer, or the cosine to one proxy per class.
+//! From features to logits: a linear layer, or the cosine to one proxy per class.
 
 use burn::{
     module::{Module, Param},
     tensor::{Device, Tensor},
 };
 
-use super::{
-    state::{State, StateError},
-    xavier,
-};
-use crate::chance::Chance;
+use serde::{Deserialize, Serialize};
+
+use super::xavier;
+use crate::chance::{Chance, Decides};
 
 /// Added to the norms of features and proxies, so that a zero vector has a direction: none.
 const EPSILON: f64 = 1e-6;
 
 /// Which head.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum HeadKind {
     /// W f + b.
     Linear,
@@ -63,7 +63,56 @@ impl Head {
         }
     }
 
-    /// Features `[n, d]` to scores `[n, K]`.
+    /// How many classes it has.
+    pub fn classes(&self) -> usize {
+        self.rows().dims()[0]
+    }
+
+    /// Makes room for `classes` classes. Row `k` is drawn from a stream of its own, made of `seed` and `k`, so
+    /// that it does not depend on when or with how many others it came.
+    pub(super) fn grow(&mut self, classes: usize, seed: u64) {
+        let (known, device) = (self.classes(), self.device());
+        let features = self.rows().dims()[1];
+        let row = |class: usize| -> Tensor<2> {
+            let mut chance = Chance::new(seed, Decides::NewClass, &[class as u64]);
+            xavier([1, features], class + 1 + features, &mut chance, &device)
+        };
+        let rows: Vec<Tensor<2>> = (known..classes).map(row).collect();
+        if !rows.is_empty() {
+            self.append(Tensor::cat(rows, 0));
+        }
+    }
+
+    /// Makes room for the classes that `other` has and this one lacks, and copies their rows.
+    pub(super) fn take_new_classes(&mut self, other: &Self) {
+        let (known, classes) = (self.classes(), other.classes());
+        if known < classes {
+            self.append(other.rows().val().without_autodiff().narrow(0, known, classes - known));
+        }
+    }
+
+    /// Puts rows `[n, d]` below the others.
+    fn append(&mut self, rows: Tensor<2>) {
+        let rows = rows.without_autodiff();
+        let new = rows.dims()[0];
+        match self {
+            Self::Linear(Linear { weight, bias }) => {
+                *bias = appended(bias, Tensor::zeros([new], &rows.device()));
+                *weight = appended(weight, rows);
+            }
+            Self::Proxies(head) => head.proxies = appended(&head.proxies, rows),
+        }
+    }
+
+    /// One row per class, `[K, d]`.
+    fn rows(&self) -> &Param<Tensor<2>> {
+        match self {
+            Self::Linear(linear) => &linear.weight,
+            Self::Proxies(head) => &head.proxies,
+        }
+    }
+
+    /// Features `[n, d]` to logits `[n, K]`.
     pub fn logits(&self, features: Tensor<2>) -> Tensor<2> {
         match self {
             Self::Linear(linear) => features.matmul(linear.weight.val().transpose()) + linear.bias.val().unsqueeze(),
@@ -79,32 +128,18 @@ impl Head {
         }
     }
 
-    pub(super) fn save(&self, state: &mut State) {
-        match self {
-            Self::Linear(linear) => {
-                state.save("head.weight", &linear.weight.val());
-                state.save("head.bias", &linear.bias.val());
-            }
-            Self::Proxies(head) => state.save("head.proxies", &head.proxies.val()),
-        }
-    }
-
-    pub(super) fn load(&mut self, state: &State) -> Result<(), StateError> {
-        match self {
-            Self::Linear(linear) => {
-                state.load_parameter("head.weight", &mut linear.weight)?;
-                state.load_parameter("head.bias", &mut linear.bias)
-            }
-            Self::Proxies(head) => state.load_parameter("head.proxies", &mut head.proxies),
-        }
-    }
-
     pub(super) fn device(&self) -> Device {
-        match self {
-            Self::Linear(linear) => linear.weight.val().device(),
-            Self::Proxies(head) => head.proxies.val().device(),
-        }
+        self.rows().val().device()
     }
+}
+
+/// A parameter with more values along its first axis, as trainable as it was.
+fn appended<const D: usize>(parameter: &Param<Tensor<D>>, more: Tensor<D>) -> Param<Tensor<D>> {
+    let value = parameter.val();
+    let (autodiff, trainable) = (value.is_autodiff(), value.is_require_grad());
+    let value = Tensor::cat(vec![value.without_autodiff(), more], 0);
+    let value = if autodiff { Tensor::from_inner(value) } else { value };
+    Param::initialized(parameter.id, if trainable { value.require_grad() } else { value })
 }
 
 /// Rows `[n, d]` and `[k, d]` to their cosines `[n, k]`.

@@ -7,7 +7,7 @@ use burn::{
 
 use super::{
     Architecture,
-    backbone::pool,
+    backbone::{Backbone, absorb, pool},
     conv_norm::{ConvNorm, Moments, Norm, Then},
     fused::Fused,
 };
@@ -49,7 +49,7 @@ impl ResNet18 {
     }
 
     /// `[n, h, w, c]` to features `[n, 8·width]`, with each layer's moments in batch mode.
-    pub(super) fn forward(&self, images: Tensor<4>, norm: Norm) -> (Tensor<2>, Vec<Moments>) {
+    fn forward(&self, images: Tensor<4>, norm: Norm) -> (Tensor<2>, Vec<Moments>) {
         match &self.fused {
             Some(fused) if fused.fits(&images) => self.fused_forward(fused, images, norm),
             _ => {
@@ -62,8 +62,8 @@ impl ResNet18 {
     fn fused_forward(&self, fused: &Fused, images: Tensor<4>, norm: Norm) -> (Tensor<2>, Vec<Moments>) {
         let layers = self.layers();
         let count = images.dims()[0];
-        let parameters = layers.iter().flat_map(|(_, layer)| layer.parameters()).collect();
-        let running = (norm == Norm::Eval).then(|| layers.iter().map(|(_, layer)| layer.running()).collect());
+        let parameters = layers.iter().flat_map(|layer| layer.parameters()).collect();
+        let running = (norm == Norm::Eval).then(|| layers.iter().map(|layer| layer.running()).collect());
         let (features, statistics) = fused.forward(images, parameters, running);
         let device = features.device().without_autodiff();
         let moments = statistics
@@ -83,7 +83,7 @@ impl ResNet18 {
     }
 
     /// Every layer, in the order in which a pass reports moments, to be changed.
-    pub(super) fn layers_mut(&mut self) -> Vec<&mut ConvNorm> {
+    fn layers_mut(&mut self) -> Vec<&mut ConvNorm> {
         let inner = self
             .blocks
             .iter_mut()
@@ -91,22 +91,27 @@ impl ResNet18 {
         std::iter::once(&mut self.stem).chain(inner).collect()
     }
 
-    /// To be called when parameters were changed through [`ResNet18::layers_mut`].
-    pub(super) fn parameters_changed(&mut self) {
-        if let Some(fused) = &mut self.fused {
-            fused.forget();
-        }
+    /// Every layer, in the order in which a pass reports moments.
+    fn layers(&self) -> Vec<&ConvNorm> {
+        let inner =
+            self.blocks.iter().flat_map(|block| [&block.conv1, &block.conv2].into_iter().chain(&block.shortcut));
+        std::iter::once(&self.stem).chain(inner).collect()
+    }
+}
+
+impl Backbone for ResNet18 {
+    fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2> {
+        self.forward(images, norm).0
     }
 
-    /// Every layer with its name.
-    pub(super) fn layers(&self) -> Vec<(String, &ConvNorm)> {
-        let mut layers = vec![("stem".to_owned(), &self.stem)];
-        for (index, block) in self.blocks.iter().enumerate() {
-            layers.push((format!("blocks.{index}.conv1"), &block.conv1));
-            layers.push((format!("blocks.{index}.conv2"), &block.conv2));
-            layers.extend(block.shortcut.iter().map(|shortcut| (format!("blocks.{index}.shortcut"), shortcut)));
-        }
-        layers
+    fn train_features(&mut self, images: Tensor<4>) -> Tensor<2> {
+        let (features, moments) = self.forward(images, Norm::Batch);
+        absorb(self.layers_mut(), moments);
+        features
+    }
+
+    fn feature_size(&self) -> usize {
+        self.blocks.last().map_or(0, |block| block.conv2.channels())
     }
 }
 

@@ -1,11 +1,7 @@
-//! The numbers of a network by name, on the host: what a checkpoint keeps and what a golden test sets.
+//! The numbers of a network by name, on the host: what a file keeps and what a golden test sets.
 
 use std::collections::BTreeMap;
 
-use burn::{
-    module::Param,
-    tensor::{Tensor, TensorData},
-};
 use thiserror::Error;
 
 /// An array of `f32`, row-major.
@@ -39,6 +35,16 @@ pub enum StateError {
     },
 }
 
+impl StateError {
+    /// The same error about a longer name.
+    pub(crate) fn under(self, prefix: &str) -> Self {
+        match self {
+            Self::Missing(name) => Self::Missing(format!("{prefix}{name}")),
+            Self::Shape { name, expected, found } => Self::Shape { name: format!("{prefix}{name}"), expected, found },
+        }
+    }
+}
+
 impl State {
     /// Every value is a number.
     pub fn is_finite(&self) -> bool {
@@ -56,33 +62,16 @@ impl State {
         Self(self.0.iter().filter_map(named).collect())
     }
 
-    pub(super) fn save<const D: usize>(&mut self, name: &str, tensor: &Tensor<D>) {
-        let shape = tensor.dims().to_vec();
-        let values = tensor.clone().into_data().try_to_vec().expect("networks are made of f32");
-        self.0.insert(name.to_owned(), Array { shape, values });
-    }
-
-    /// Replaces the value of a tensor.
-    pub(super) fn load<const D: usize>(&self, name: &str, into: &mut Tensor<D>) -> Result<(), StateError> {
+    /// The array of that name.
+    ///
+    /// # Errors
+    /// There is none, or it has another shape.
+    pub fn array(&self, name: &str, shape: &[usize]) -> Result<&Array, StateError> {
         let array = self.0.get(name).ok_or_else(|| StateError::Missing(name.to_owned()))?;
-        if array.shape != into.dims() {
-            let (expected, found) = (into.dims().to_vec(), array.shape.clone());
+        if array.shape != shape {
+            let (expected, found) = (shape.to_vec(), array.shape.clone());
             return Err(StateError::Shape { name: name.to_owned(), expected, found });
         }
-        *into = Tensor::from_data(TensorData::new(array.values.clone(), into.dims()), &into.device());
-        Ok(())
-    }
-
-    /// Replaces the value of a parameter, which stays as trainable as it was.
-    pub(super) fn load_parameter<const D: usize>(
-        &self,
-        name: &str,
-        into: &mut Param<Tensor<D>>,
-    ) -> Result<(), StateError> {
-        let mut value = into.val();
-        let trainable = value.is_require_grad();
-        self.load(name, &mut value)?;
-        *into = Param::initialized(into.id, if trainable { value.require_grad() } else { value });
-        Ok(())
+        Ok(array)
     }
 }

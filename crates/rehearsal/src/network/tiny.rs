@@ -5,7 +5,10 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-use super::conv_norm::{ConvNorm, Moments, Norm, Then};
+use super::{
+    backbone::{Backbone, absorb, pool},
+    conv_norm::{ConvNorm, Moments, Norm, Then},
+};
 use crate::chance::Chance;
 
 /// `width`, 2 × `width`, 4 × `width` channels, each at half the size of the one before.
@@ -20,22 +23,30 @@ impl Tiny {
         Self { layers: vec![layer(channels, width), layer(width, 2 * width), layer(2 * width, 4 * width)] }
     }
 
-    /// `[n, h, w, c]` to the last activations `[n, ⌈h/8⌉, ⌈w/8⌉, 4·width]`.
-    pub(super) fn forward(&self, images: Tensor<4>, norm: Norm, moments: &mut Vec<Moments>) -> Tensor<4> {
-        self.layers.iter().fold(images, |x, layer| {
+    /// `[n, h, w, c]` to features `[n, 4·width]`, with each layer's moments in batch mode.
+    fn forward(&self, images: Tensor<4>, norm: Norm) -> (Tensor<2>, Vec<Moments>) {
+        let mut moments = Vec::new();
+        let x = self.layers.iter().fold(images, |x, layer| {
             let (x, seen) = layer.forward(x, norm, Then::Relu);
             moments.extend(seen);
             x
-        })
+        });
+        (pool(x), moments)
+    }
+}
+
+impl Backbone for Tiny {
+    fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2> {
+        self.forward(images, norm).0
     }
 
-    /// Every layer, in the order in which a pass reports moments.
-    pub(super) fn layers_mut(&mut self) -> Vec<&mut ConvNorm> {
-        self.layers.iter_mut().collect()
+    fn train_features(&mut self, images: Tensor<4>) -> Tensor<2> {
+        let (features, moments) = self.forward(images, Norm::Batch);
+        absorb(self.layers.iter_mut().collect(), moments);
+        features
     }
 
-    /// Every layer with its name.
-    pub(super) fn layers(&self) -> Vec<(String, &ConvNorm)> {
-        self.layers.iter().enumerate().map(|(index, layer)| (format!("layers.{index}"), layer)).collect()
+    fn feature_size(&self) -> usize {
+        self.layers.last().map_or(0, ConvNorm::channels)
     }
 }

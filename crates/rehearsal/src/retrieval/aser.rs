@@ -1,7 +1,7 @@
 //! The retrieval of ASER (Shim et al., 2021): samples that help to classify the memory (cooperative) and stand between the new samples and
 //! their classes (adversarial), by KNN-Shapley values.
 
-use super::Retrieval;
+use super::{Retrieval, Retrieved};
 use crate::{
     chance::Chance,
     memory::Memory,
@@ -21,9 +21,9 @@ pub struct Aser {
 
 impl Retrieval for Aser {
     /// At random until more was presented than fits.
-    fn retrieve(&mut self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Slot> {
+    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Retrieved> {
         if memory.presented() <= memory.capacity() as u64 {
-            return memory.draw(self.count, chance);
+            return memory.draw(self.count, chance).into_iter().map(Retrieved::from).collect();
         }
         let candidates = memory.draw_by_class(self.shapley.per_class, &[], chance);
         let cooperative = memory.draw_by_class(self.shapley.per_class, &candidates, chance);
@@ -31,7 +31,7 @@ impl Retrieval for Aser {
         let (among, friends) = (points(&candidates), points(&cooperative));
         let new = Points::new(probe.incoming_features(), probe.incoming());
         let scores = self.scores(&among, &friends, &new);
-        descending(&scores).into_iter().take(self.count).map(|index| candidates[index]).collect()
+        descending(&scores).into_iter().take(self.count).map(|index| candidates[index].into()).collect()
     }
 }
 
@@ -103,9 +103,6 @@ mod tests {
     struct Bytes<'a>(&'a Memory, Vec<Sample>, u32);
 
     impl Probe for Bytes<'_> {
-        fn loss_change(&mut self, _: &[Slot]) -> Vec<f32> {
-            panic!("ASER asks for features")
-        }
         fn features(&mut self, slots: &[Slot]) -> Vec<Vec<f32>> {
             self.2 += 1;
             self.0.at(slots).iter().map(|sample| vec![f32::from(sample.image[0])]).collect()

@@ -1,6 +1,6 @@
 //! Retrieval by loss change: MIR (n:0), IMIR (0:n), balanced (n/2:n/2) and every ratio between are this one algorithm.
 
-use super::Retrieval;
+use super::{Retrieval, Retrieved, Side};
 use crate::{chance::Chance, memory::Memory, probe::Probe, sample::Slot};
 
 /// The highest of one draw, then the lowest of another.
@@ -15,40 +15,40 @@ pub struct LossChange {
 }
 
 impl Retrieval for LossChange {
-    fn retrieve(&mut self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Slot> {
+    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Retrieved> {
         // A side that asks for nothing is neither drawn nor scored.
         let mut draw = |wanted: usize| if wanted == 0 { Vec::new() } else { memory.draw(self.candidates, chance) };
         let (for_high, for_low) = (draw(self.high), draw(self.low));
         self.pick(&for_high, &for_low, probe)
     }
-
-    fn conflicting(&self, memory: &Memory) -> Option<usize> {
-        Some(self.high.min(self.candidates).min(memory.len()))
-    }
 }
 
 impl LossChange {
-    /// The highest scores of the first draw, descending, then the lowest of the second, ascending. A slot picked twice stays twice.
-    pub fn pick(&self, for_high: &[Slot], for_low: &[Slot], probe: &mut dyn Probe) -> Vec<Slot> {
-        let mut picked = highest(for_high, &probe.loss_change(for_high), self.high);
-        let low_scores: Vec<f32> = probe.loss_change(for_low).into_iter().map(|score| -score).collect();
-        picked.extend(highest(for_low, &low_scores, self.low));
+    /// The highest changes of the first draw, descending, then the lowest of the second, ascending. A slot
+    /// picked twice stays twice.
+    pub fn pick(&self, for_high: &[Slot], for_low: &[Slot], probe: &mut dyn Probe) -> Vec<Retrieved> {
+        let mut picked = extreme(for_high, &probe.loss_change(for_high), self.high, Side::High);
+        picked.extend(extreme(for_low, &probe.loss_change(for_low), self.low, Side::Low));
         picked
     }
 }
 
-/// The `count` slots of the highest scores, descending; equal scores in the order drawn.
-fn highest(draw: &[Slot], scores: &[f32], count: usize) -> Vec<Slot> {
+/// The `count` slots at one end of loss change, the farthest out first; equal ones in the order drawn.
+fn extreme(draw: &[Slot], loss_changes: &[f32], count: usize, side: Side) -> Vec<Retrieved> {
     let mut order: Vec<usize> = (0..draw.len()).collect();
-    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-    order.truncate(count);
-    order.into_iter().map(|index| draw[index]).collect()
+    order.sort_by(|&a, &b| match side {
+        Side::High => loss_changes[b].total_cmp(&loss_changes[a]),
+        Side::Low => loss_changes[a].total_cmp(&loss_changes[b]),
+    });
+    let retrieved =
+        |index: usize| Retrieved { slot: draw[index], side: Some(side), loss_change: Some(loss_changes[index]) };
+    order.into_iter().take(count).map(retrieved).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{chance::Decides, memory::testing::full, sample::Sample};
+    use crate::{chance::Decides, memory::testing::full};
 
     /// Answers with the scores of V2.
     struct Table;
@@ -68,21 +68,12 @@ mod tests {
         fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
             slots.iter().map(|slot| V2_SCORES[slot.0]).collect()
         }
-        fn features(&mut self, _: &[Slot]) -> Vec<Vec<f32>> {
-            panic!("loss change needs no features")
-        }
-        fn incoming_features(&mut self) -> Vec<Vec<f32>> {
-            panic!("loss change needs no features")
-        }
-        fn incoming(&self) -> &[Sample] {
-            &[]
-        }
     }
 
     fn pick(high: usize, low: usize, for_high: &[usize], for_low: &[usize]) -> Vec<usize> {
         let slots = |draw: &[usize]| draw.iter().copied().map(Slot).collect::<Vec<_>>();
         let picked = LossChange { high, low, candidates: 50 }.pick(&slots(for_high), &slots(for_low), &mut Table);
-        picked.into_iter().map(|slot| slot.0).collect()
+        picked.into_iter().map(|retrieved| retrieved.slot.0).collect()
     }
 
     #[test]
@@ -100,7 +91,11 @@ mod tests {
 
     #[test]
     fn equal_scores_stay_in_the_order_drawn() {
-        assert_eq!(highest(&[Slot(5), Slot(2), Slot(9)], &[1.0, 1.0, 1.0], 2), [Slot(5), Slot(2)]);
+        for side in [Side::High, Side::Low] {
+            let picked = extreme(&[Slot(5), Slot(2), Slot(9)], &[1.0, 1.0, 1.0], 2, side);
+            assert_eq!(picked.iter().map(|retrieved| retrieved.slot).collect::<Vec<_>>(), [Slot(5), Slot(2)]);
+            assert!(picked.iter().all(|retrieved| retrieved.side == Some(side) && retrieved.loss_change == Some(1.0)));
+        }
     }
 
     #[test]
@@ -108,7 +103,7 @@ mod tests {
         let retrieve = |stored: usize, high, low| {
             let memory = full(&vec![0; stored]);
             let mut probe = Counting(Vec::new());
-            let mut retrieval = LossChange { high, low, candidates: 50 };
+            let retrieval = LossChange { high, low, candidates: 50 };
             let slots = retrieval.retrieve(&memory, &mut probe, &mut Chance::new(7, Decides::Retrieval, &[]));
             (slots, probe.0)
         };
@@ -127,15 +122,6 @@ mod tests {
         fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
             self.0.push(slots.len());
             vec![0.0; slots.len()]
-        }
-        fn features(&mut self, _: &[Slot]) -> Vec<Vec<f32>> {
-            panic!("loss change needs no features")
-        }
-        fn incoming_features(&mut self) -> Vec<Vec<f32>> {
-            panic!("loss change needs no features")
-        }
-        fn incoming(&self) -> &[Sample] {
-            &[]
         }
     }
 }

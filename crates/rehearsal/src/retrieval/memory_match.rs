@@ -1,6 +1,6 @@
 //! Memory matching: a few random samples, each with a partner of its class.
 
-use super::Retrieval;
+use super::{Retrieval, Retrieved};
 use crate::{chance::Chance, memory::Memory, probe::Probe, sample::Slot};
 
 /// How often a draw without a partner for everyone is made again before giving up.
@@ -17,14 +17,15 @@ pub struct MemoryMatch {
 
 impl Retrieval for MemoryMatch {
     /// The drawn, then their partners in the same order; at random where the memory has no such pairs.
-    fn retrieve(&mut self, memory: &Memory, _: &mut dyn Probe, chance: &mut Chance) -> Vec<Slot> {
+    fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, chance: &mut Chance) -> Vec<Retrieved> {
         if memory.presented() <= self.warm_up {
             return Vec::new();
         }
         let by_class = memory.by_class();
         let enough = memory.len() >= 2 * self.pairs;
         let matched = enough.then(|| (0..TRIES).find_map(|_| matched(memory, &by_class, self.pairs, chance))).flatten();
-        matched.unwrap_or_else(|| memory.draw(2 * self.pairs, chance))
+        let slots = matched.unwrap_or_else(|| memory.draw(2 * self.pairs, chance));
+        slots.into_iter().map(Retrieved::from).collect()
     }
 }
 
@@ -45,13 +46,13 @@ fn matched(memory: &Memory, by_class: &[Vec<Slot>], pairs: usize, chance: &mut C
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{chance::Decides, memory::testing::full, retrieval::testing::Silent};
+    use crate::{chance::Decides, memory::testing::full};
 
     fn retrieve(labels: &[u16], warm_up: u64, seed: u64) -> Vec<(usize, u16)> {
         let memory = full(labels);
         let mut chance = Chance::new(seed, Decides::Retrieval, &[]);
-        let slots = MemoryMatch { pairs: 5, warm_up }.retrieve(&memory, &mut Silent, &mut chance);
-        slots.into_iter().map(|slot| (slot.0, memory.label(slot).0)).collect()
+        let slots = MemoryMatch { pairs: 5, warm_up }.retrieve(&memory, &mut (), &mut chance);
+        slots.into_iter().map(|retrieved| (retrieved.slot.0, memory.label(retrieved.slot).0)).collect()
     }
 
     #[test]

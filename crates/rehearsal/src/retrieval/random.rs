@@ -1,7 +1,7 @@
 //! Random retrieval: distinct slots, uniformly.
 
-use super::Retrieval;
-use crate::{chance::Chance, memory::Memory, probe::Probe, sample::Slot};
+use super::{Retrieval, Retrieved};
+use crate::{chance::Chance, memory::Memory, probe::Probe};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub struct Random {
 }
 
 impl Retrieval for Random {
-    fn retrieve(&mut self, memory: &Memory, _: &mut dyn Probe, chance: &mut Chance) -> Vec<Slot> {
-        memory.draw(self.count, chance)
+    fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, chance: &mut Chance) -> Vec<Retrieved> {
+        memory.draw(self.count, chance).into_iter().map(Retrieved::from).collect()
     }
 }

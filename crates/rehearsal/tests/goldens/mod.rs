@@ -1,6 +1,9 @@
 //! Reads golden files and gives their arrays the names and axes of our networks.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::PathBuf,
+};
 
 use burn::tensor::{Device, Tensor, TensorData};
 use rehearsal::{
@@ -9,8 +12,8 @@ use rehearsal::{
 };
 use safetensors::{Dtype, SafeTensors};
 
-/// A golden file: every array as f32.
-pub struct Golden(BTreeMap<String, Array>);
+/// A golden file: every array as f32, and what its header says.
+pub struct Golden(BTreeMap<String, Array>, HashMap<String, String>);
 
 impl Golden {
     /// Reads `NAME.safetensors` from `REHEARSAL_GOLDENS`, by default `tests/goldens` of the repository.
@@ -28,11 +31,22 @@ impl Golden {
             };
             (name, Array { shape: view.shape().to_vec(), values })
         };
-        Self(file.tensors().into_iter().map(array).collect())
+        let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
+        let header = header.metadata().clone().unwrap_or_default();
+        Self(file.tensors().into_iter().map(array).collect(), header)
     }
 
     pub fn values(&self, name: &str) -> &[f32] {
         &self.0.get(name).unwrap_or_else(|| panic!("the golden file has no {name}")).values
+    }
+
+    /// What the header says about `name`.
+    pub fn said(&self, name: &str) -> &str {
+        self.1.get(name).unwrap_or_else(|| panic!("the golden file says nothing about {name}"))
+    }
+
+    pub fn shape(&self, name: &str) -> &[usize] {
+        &self.0[name].shape
     }
 
     pub fn scalar(&self, name: &str) -> f32 {

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use rehearsal::{
-    config::{Config, Said},
+    config::{Config, LearnerConfig, Said},
     experiment::Experiment,
     observer::{Observer, StepEvent},
     retrieval::Ratio,
@@ -128,9 +128,10 @@ fn every_data_set_first(kinds: Vec<Kind>) -> Vec<Kind> {
 
 fn kind(config: &Config) -> Kind {
     let side = |count: usize| count.min(1);
-    let ratio = config.ratio.map(|Ratio { high, low }| Ratio { high: side(high), low: side(low) });
+    let ratio = config.learner.ratio.map(|Ratio { high, low }| Ratio { high: side(high), low: side(low) });
     let data = format!("{} {:?}", config.dataset, config.size);
-    let config = Config { seed: 0, memory: 0, threads: 1, ratio, ..config.clone() };
+    let learner = LearnerConfig { seed: 0, memory: 0, threads: 1, ratio, ..config.learner.clone() };
+    let config = Config { learner, ..config.clone() };
     (data, serde_json::to_string(&config).expect("settings are plain data"))
 }
 
@@ -139,12 +140,12 @@ fn measure(job: &Job, threads: usize) -> Result<Option<Cost>> {
     let whole = Experiment::new(&job.said, None)?;
     let (steps, config) = (whole.total_steps(), whole.config());
     let in_task = (whole.class_names().len() / config.tasks).max(1);
-    let few = (FIRST_TASK * config.batch).div_ceil(in_task);
+    let few = (FIRST_TASK * config.learner.batch).div_ceil(in_task);
     let small = Said {
         threads: Some(threads),
         train_per_class: Some(config.train_per_class.map_or(few, |most| few.min(most))),
         test_per_class: Some(1),
-        memory: config.method.replays().then_some(config.memory.min(MEMORY)),
+        memory: config.learner.method.replays().then_some(config.learner.memory.min(MEMORY)),
         ..Said::default()
     };
     let mut watch = Watch { start: Instant::now(), last: Instant::now(), seconds: Vec::new() };

@@ -4,7 +4,7 @@ use std::{fs, io::BufRead, path::Path};
 
 use anyhow::{Result, anyhow};
 use rehearsal::{
-    config::{Config, Said},
+    config::{Config, LearnerConfig, Said},
     run_directory::RunDirectory,
 };
 use serde_json::Value;
@@ -104,7 +104,8 @@ fn check_same(job: &Job) -> Result<()> {
 fn difference(held: &Config, wanted: &Config) -> Option<(String, Value, Value)> {
     let settings = |config: &Config| {
         // What does not change results.
-        let config = Config { data: None, threads: 1, checkpoint_minutes: 0.0, tensorboard: false, ..config.clone() };
+        let learner = LearnerConfig { threads: 1, ..config.learner.clone() };
+        let config = Config { data: None, learner, checkpoint_minutes: 0.0, tensorboard: false, ..config.clone() };
         serde_json::to_value(&config).expect("settings are plain data")
     };
     let (held, wanted) = (settings(held), settings(wanted));

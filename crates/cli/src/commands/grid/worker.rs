@@ -95,7 +95,7 @@ fn run<O: Observer + Send>(
     };
     let shown = shown(&experiment);
     match experiment.run(&mut Interrupt { shown, asked: asked.clone() })? {
-        Outcome::Finished(record) => Ok(Some(*record)),
+        Outcome::Finished(record, _) => Ok(Some(*record)),
         Outcome::Stopped => Ok(None),
     }
 }

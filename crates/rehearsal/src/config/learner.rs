@@ -1,0 +1,154 @@
+//! How a learner learns: the part of a run's settings that a saved model keeps.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DeviceKind, Offer, Refusal, ScoreNorm, in_range, refuse};
+use crate::{
+    learner::CustomNames,
+    memory::{GssOptions, PolicyKind},
+    methods::{AceHead, MethodKind, MethodOptions},
+    network::{BackboneKind, Kernels},
+    optimizer::OptimizerConfig,
+    retrieval::{Ratio, RetrievalKind, RetrievalOptions},
+    shapley::ShapleyOptions,
+    views::Views,
+};
+
+/// How a learner learns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct LearnerConfig {
+    /// What a step minimises.
+    pub method: MethodKind,
+    /// Who is replayed; none for a method without memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retrieval: Option<RetrievalKind>,
+    /// How many from the high and low end of loss change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Ratio>,
+    /// Who stays in memory; none for a method without memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_policy: Option<PolicyKind>,
+    /// Passes over each task.
+    pub epochs: usize,
+    /// How many samples the memory holds.
+    pub memory: usize,
+    /// New samples per step.
+    pub batch: usize,
+    /// Replayed samples per step.
+    pub retrieved: usize,
+    /// Slots that each draw of a scoring retrieval looks at.
+    pub candidates: usize,
+    /// How a step moves the network.
+    #[serde(flatten)]
+    pub optimizer: OptimizerConfig,
+    /// Channels after the first convolution.
+    pub width: usize,
+    /// Decides every draw.
+    pub seed: u64,
+    /// Threads; results do not depend on it.
+    pub threads: usize,
+    /// Where tensors live.
+    pub device: DeviceKind,
+    /// The feature extractor.
+    pub backbone: BackboneKind,
+    /// What computes the convolutions on the processor.
+    pub kernels: Kernels,
+    /// What the methods are told.
+    #[serde(flatten)]
+    pub method_options: MethodOptions,
+    /// What GSS is told.
+    #[serde(flatten)]
+    pub gss: GssOptions,
+    /// What ASER is told.
+    #[serde(flatten)]
+    pub shapley: ShapleyOptions,
+    /// Memory matching: nothing is retrieved until more than so many samples were presented.
+    pub match_warm_up: u64,
+    /// The views that are trained on.
+    pub views: Views,
+    /// What normalises scored samples.
+    pub score_norm: ScoreNorm,
+    /// When samples may enter the memory.
+    pub offer: Offer,
+    /// What parts of one's own are called, where there are some.
+    #[serde(flatten)]
+    pub custom: CustomNames,
+}
+
+impl LearnerConfig {
+    /// Whether every number is in its range and what is chosen goes together.
+    ///
+    /// # Errors
+    /// It is not; the error says what.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let most = 1_000_000_000;
+        in_range(&[
+            ("epochs", self.epochs, 1_000_000_000),
+            ("batch", self.batch, most),
+            ("width", self.width, 4096),
+            ("threads", self.threads, 1024),
+            ("candidates", self.candidates, most),
+            ("gss-groups", self.gss.groups, most),
+            ("gss-group-size", self.gss.group_size, most),
+            ("shapley-neighbours", self.shapley.neighbours, 1_000_000),
+            ("shapley-per-class", self.shapley.per_class, 1_000_000),
+        ])?;
+        if self.memory.max(self.retrieved) > most || i64::try_from(self.seed).is_err() {
+            return refuse("`--memory`, `--retrieved` or `--seed` is too large".into());
+        }
+        self.method_options.check()?;
+        self.optimizer.check()?;
+        if self.method != MethodKind::ErAce && self.method_options.er_ace.head != AceHead::Linear {
+            return refuse(format!("`head` is an option of er-ace: {} has a head of its own", self.method));
+        }
+        self.check_replay()
+    }
+
+    fn check_replay(&self) -> Result<(), Refusal> {
+        for (name, value) in [("memory", self.memory), ("retrieved", self.retrieved)] {
+            if self.method.replays() && value == 0 {
+                return refuse(format!("{} replays from memory: `--{name}` must be at least 1", self.method));
+            }
+        }
+        if self.retrieval == Some(RetrievalKind::MemoryMatch) && !self.retrieved.is_multiple_of(2) {
+            let retrieved = self.retrieved;
+            return refuse(format!("memory-match retrieves pairs: `--retrieved` must be even, and is {retrieved}"));
+        }
+        match self.ratio.map(|ratio| ratio.high.max(ratio.low)) {
+            Some(picked) if picked > self.candidates => {
+                let candidates = self.candidates;
+                refuse(format!("{picked} of {candidates} candidates cannot be picked: raise `--candidates`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the retrieval is told.
+    pub fn retrieval_options(&self) -> RetrievalOptions {
+        let Self { retrieved, ratio, candidates, shapley, match_warm_up, .. } = *self;
+        RetrievalOptions { count: retrieved, ratio, candidates, shapley, match_warm_up }
+    }
+}
+
+impl OptimizerConfig {
+    fn check(&self) -> Result<(), Refusal> {
+        let Self { lr, momentum, weight_decay, lr_milestones, lr_decay, .. } = self;
+        if !(lr.is_finite() && *lr > 0.0) {
+            return refuse(format!("`lr` must be a positive number, not {lr}"));
+        }
+        if !(0.0..1.0).contains(momentum) {
+            return refuse(format!("`momentum` must be at least 0 and below 1, not {momentum}"));
+        }
+        if !(weight_decay.is_finite() && *weight_decay >= 0.0) {
+            return refuse(format!("`weight-decay` must not be negative, and is {weight_decay}"));
+        }
+        if !(lr_decay.is_finite() && *lr_decay > 0.0) {
+            return refuse(format!("`lr-decay` must be a positive number, not {lr_decay}"));
+        }
+        match lr_milestones.iter().find(|milestone| !(0.0..=1.0).contains(*milestone)) {
+            Some(wrong) => refuse(format!("`lr-milestones` are shares of a task between 0 and 1, not {wrong}")),
+            None => Ok(()),
+        }
+    }
+}

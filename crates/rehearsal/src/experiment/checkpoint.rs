@@ -1,0 +1,137 @@
+//! A run's checkpoint: its learner's file, with what the run adds to it. What is restored must be of this very
+//! run: the same settings, the same data, a position that the stream has.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Experiment, ExperimentError, Progress};
+use crate::{
+    config::Config,
+    learner::{Learner, Parts, Position},
+    record::peak_memory,
+    run_directory::RunDirectory,
+    stream::Stream,
+};
+
+/// Settings that may differ from those of the checkpoint, because results do not depend on them.
+const FREE: [&str; 4] = ["threads", "data", "checkpoint-minutes", "tensorboard"];
+
+/// What a run adds to its learner's file.
+#[derive(Serialize, Deserialize)]
+struct RunHeader {
+    settings: Map<String, Value>,
+    data_sha256: String,
+    progress: Progress,
+}
+
+fn settings(config: &Config) -> Map<String, Value> {
+    match serde_json::to_value(config) {
+        Ok(Value::Object(settings)) => settings,
+        _ => unreachable!("settings are a table"),
+    }
+}
+
+/// A setting that differs and must not, with both values.
+fn difference(ours: &Map<String, Value>, saved: &Map<String, Value>) -> Option<String> {
+    let names = ours.keys().chain(saved.keys()).filter(|name| !FREE.contains(&name.as_str()));
+    let value = |of: &Map<String, Value>, name: &str| of.get(name).map_or("not set".into(), Value::to_string);
+    let mut different = names.filter(|name| ours.get(*name) != saved.get(*name));
+    different.next().map(|name| {
+        let (saved, ours) = (value(saved, name), value(ours, name));
+        format!("`{name}` was {saved} when it was written and is {ours} now")
+    })
+}
+
+impl Experiment {
+    /// Writes a checkpoint, but none of a network that has diverged.
+    pub(super) fn save(&mut self) -> Result<(), ExperimentError> {
+        self.progress.peak_memory_bytes = self.progress.peak_memory_bytes.max(peak_memory());
+        if !self.learner.network().state().is_finite() {
+            return Err(self.diverged(f32::NAN));
+        }
+        let Some(directory) = &mut self.directory else { return Ok(()) };
+        self.progress.steps_length = directory.sync_log()?;
+        if let Some(board) = &mut self.board {
+            board.sync()?;
+        }
+        let header = RunHeader {
+            settings: settings(&self.config),
+            data_sha256: self.data_sha256.clone(),
+            progress: self.progress.clone(),
+        };
+        let header = serde_json::to_value(header).expect("progress is plain data");
+        Ok(directory.write_checkpoint(|file| self.learner.write_to(file, Some(header)))?)
+    }
+
+    /// Goes on where the checkpoint in `directory` was taken, if there is one.
+    pub(super) fn restore(&mut self, directory: &Path, parts: Parts) -> Result<(), ExperimentError> {
+        let path = RunDirectory::checkpoint_path(directory);
+        if !path.exists() {
+            return Ok(());
+        }
+        let threads = self.config.learner.threads;
+        let (learner, run) = Learner::read(&path, parts, |config| config.threads = threads)?;
+        let foreign = |why: String| ExperimentError::Checkpoint { path: path.clone(), why };
+        let run = run.ok_or_else(|| foreign("it is a model, which no run wrote".into()))?;
+        let header: RunHeader = serde_json::from_value(run).map_err(|error| foreign(error.to_string()))?;
+        if let Some(difference) = difference(&settings(&self.config), &header.settings) {
+            return Err(foreign(difference));
+        }
+        if header.data_sha256 != self.data_sha256 {
+            let (saved, ours) = (&header.data_sha256, &self.data_sha256);
+            return Err(foreign(format!("its data had SHA-256 {saved}, these have {ours}")));
+        }
+        self.check_position(&learner, &header.progress).map_err(foreign)?;
+        (self.learner, self.progress) = (learner, header.progress);
+        Ok(())
+    }
+
+    fn check_position(&self, learner: &Learner, progress: &Progress) -> Result<(), String> {
+        let position = learner.position();
+        if steps_at(&self.stream, position, &self.config) != Some(position.steps) {
+            return Err(format!("its position does not exist in this stream: {position:?}"));
+        }
+        let names = learner.classes().names().iter().map(|name| &**name);
+        if !names.eq(self.stream.class_names().iter().map(String::as_str)) {
+            return Err("it has other classes".into());
+        }
+        let tested = progress.matrix.tasks_seen() == position.task;
+        let watched = progress.diagnostics.is_some() == self.config.diagnostics;
+        let books = progress.diagnostics.as_ref().is_none_or(|seen| seen.fits(learner.network(), position.task));
+        if tested && watched && books { Ok(()) } else { Err("its books are not those of its position".into()) }
+    }
+}
+
+/// How many steps come before a position; none where the stream has no such position.
+fn steps_at(stream: &Stream, position: Position, config: &Config) -> Option<u64> {
+    let Position { task, epoch, batch, .. } = position;
+    let batches: Vec<usize> = stream.tasks().map(|task| stream.batches(task)).collect();
+    let before: usize = batches.get(..task)?.iter().sum::<usize>() * config.passes();
+    let here = batches.get(task).copied().unwrap_or(0);
+    // A task's last step leaves its epoch at its end; no other position is beyond the last batch.
+    let inside = (epoch < config.passes() && batch < here) || (epoch == config.passes() && batch == 0);
+    let valid = if here == 0 { epoch == 0 && batch == 0 } else { inside };
+    valid.then_some((before + epoch * here + batch) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_named_unless_results_do_not_depend_on_it() {
+        let table = |json: &str| serde_json::from_str::<Map<String, Value>>(json).unwrap();
+        let saved = table(r#"{"lr": 0.1, "threads": 2, "seed": 1}"#);
+        assert_eq!(difference(&table(r#"{"lr": 0.1, "threads": 8, "seed": 1}"#), &saved), None);
+        assert_eq!(
+            difference(&table(r#"{"lr": 0.2, "threads": 2, "seed": 1}"#), &saved).as_deref(),
+            Some("`lr` was 0.1 when it was written and is 0.2 now")
+        );
+        assert_eq!(
+            difference(&table(r#"{"lr": 0.1}"#), &saved).as_deref(),
+            Some("`seed` was 1 when it was written and is not set now")
+        );
+    }
+}

@@ -1,0 +1,56 @@
+//! Why a run cannot begin or go on.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::{
+    config::Refusal, datasets::DataError, learner::LearnerError, run_directory::DirectoryError, stream::StreamError,
+};
+
+/// Why a run cannot begin or go on.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ExperimentError {
+    /// The settings make no sense.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The data cannot be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The data cannot be cut as said.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+    /// The run's directory.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// The learner cannot be made, saved or restored.
+    #[error(transparent)]
+    Learner(#[from] LearnerError),
+    /// The checkpoint is whole, but not one of this run.
+    #[error("{path} is not a checkpoint of this run: {why}")]
+    Checkpoint {
+        /// The checkpoint.
+        path: PathBuf,
+        /// What differs.
+        why: String,
+    },
+    /// The loss is no number.
+    #[error(
+        "the loss is {loss} at step {step} (task {task}, epoch {epoch}): try a smaller `--lr`; \
+         the last checkpoint, if there was one, is kept"
+    )]
+    Diverged {
+        /// NaN or infinite.
+        loss: f32,
+        /// Of the whole run, from 1.
+        step: u64,
+        /// From 1.
+        task: usize,
+        /// From 1.
+        epoch: usize,
+    },
+    /// No threads to be had.
+    #[error("threads cannot be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}

@@ -1,0 +1,45 @@
+//! What a run has come to, besides its learner.
+
+use measure::AccuracyMatrix;
+use serde::{Deserialize, Serialize};
+
+use crate::{clock::Phases, diagnostics::Diagnostics};
+
+/// What a step was like.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LastStep {
+    /// The loss; none where the step only moved the running statistics.
+    pub loss: Option<f32>,
+    /// How many samples were replayed.
+    pub retrieved: usize,
+    /// How many samples the memory held after it.
+    pub memory: usize,
+}
+
+/// What a run has come to, besides its learner.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Accuracies after each finished task.
+    pub matrix: AccuracyMatrix,
+    /// Seconds spent on each task.
+    pub task_seconds: Vec<f64>,
+    /// Seconds by what they were spent on.
+    pub phases: Phases,
+    /// The highest resident memory so far, in bytes.
+    pub peak_memory_bytes: Option<u64>,
+    /// How long `steps.jsonl` was.
+    pub steps_length: u64,
+    /// What the last step was like.
+    pub last: Option<LastStep>,
+    /// What was seen while looking into the steps, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagnostics: Option<Diagnostics>,
+}
+
+impl Progress {
+    /// Adds to the seconds of a task, from 0.
+    pub(super) fn count_seconds(&mut self, task: usize, seconds: f64) {
+        self.task_seconds.resize(self.task_seconds.len().max(task + 1), 0.0);
+        self.task_seconds[task] += seconds;
+    }
+}

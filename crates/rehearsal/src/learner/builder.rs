@@ -1,0 +1,116 @@
+//! From a few words to a learner.
+
+use super::{Learner, LearnerError, Parts};
+use crate::{config::Said, methods::MethodKind, network::BackboneKind, retrieval::RetrievalKind, sample::ImageShape};
+
+/// Describes a learner: what is not said is the default.
+#[derive(Clone)]
+pub struct LearnerBuilder {
+    settings: Said,
+    shape: ImageShape,
+    declared: Vec<String>,
+    parts: Parts,
+}
+
+impl Learner {
+    /// Describes a learner of PCR with balanced retrieval for colour images of 32×32, unless told otherwise.
+    pub fn builder() -> LearnerBuilder {
+        let shape = ImageShape { height: 32, width: 32, channels: 3 };
+        LearnerBuilder { settings: Said::default(), shape, declared: Vec::new(), parts: Parts::new() }
+    }
+}
+
+impl LearnerBuilder {
+    /// Colour images of `size` × `size`.
+    pub fn size(self, size: usize) -> Self {
+        self.shape(ImageShape { height: size, width: size, channels: 3 })
+    }
+
+    /// Images of any height, width and number of channels.
+    pub fn shape(mut self, shape: ImageShape) -> Self {
+        self.shape = shape;
+        self
+    }
+
+    /// Decides every draw.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.settings.seed = Some(seed);
+        self
+    }
+
+    /// What a step minimises.
+    pub fn method(mut self, method: MethodKind) -> Self {
+        self.settings.method = Some(method.to_string());
+        self
+    }
+
+    /// Who is replayed.
+    pub fn retrieval(mut self, retrieval: RetrievalKind) -> Self {
+        self.settings.retrieval = Some(retrieval.to_string());
+        self
+    }
+
+    /// How many images the memory holds.
+    pub fn memory(mut self, images: usize) -> Self {
+        self.settings.memory = Some(images);
+        self
+    }
+
+    /// Passes over each task.
+    pub fn epochs(mut self, epochs: usize) -> Self {
+        self.settings.epochs = Some(epochs);
+        self
+    }
+
+    /// The learning rate.
+    pub fn lr(mut self, lr: f64) -> Self {
+        self.settings.lr = Some(lr);
+        self
+    }
+
+    /// The feature extractor.
+    pub fn backbone(mut self, backbone: BackboneKind) -> Self {
+        self.settings.backbone = Some(backbone.to_string());
+        self
+    }
+
+    /// Channels after the first convolution.
+    pub fn width(mut self, width: usize) -> Self {
+        self.settings.width = Some(width);
+        self
+    }
+
+    /// Threads; results do not depend on it.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.settings.threads = Some(threads);
+        self
+    }
+
+    /// Any settings, by the names of an experiment file; those of the data have no effect here.
+    pub fn settings(mut self, settings: &Said) -> Self {
+        self.settings = self.settings.overridden_by(settings);
+        self
+    }
+
+    /// Classes whose rows exist from the beginning, drawn with the rest of the network.
+    pub fn classes<S: AsRef<str>>(mut self, names: &[S]) -> Self {
+        self.declared = names.iter().map(|name| name.as_ref().to_owned()).collect();
+        self
+    }
+
+    /// Parts of your own.
+    pub fn parts(mut self, parts: Parts) -> Self {
+        self.parts = parts;
+        self
+    }
+
+    /// The learner, before its first step.
+    ///
+    /// # Errors
+    /// What was said makes no sense.
+    pub fn build(self) -> Result<Learner, LearnerError> {
+        let mut config = self.settings.learner()?;
+        config.custom = self.parts.names().clone();
+        Learner::new(config, self.shape, &self.declared, self.parts)
+    }
+}

@@ -1,0 +1,94 @@
+//! The classes that a learner knows, by name, in order of appearance.
+
+use std::sync::Arc;
+
+use crate::sample::Class;
+
+/// Names by class. The first `seen` have appeared; the rest were declared and have not yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Classes {
+    names: Vec<Arc<str>>,
+    seen: usize,
+}
+
+impl Classes {
+    /// None of these has appeared yet.
+    pub fn declared<S: AsRef<str>>(names: &[S]) -> Self {
+        Self::restore(names, 0)
+    }
+
+    /// As they were saved: `seen` of the names have appeared.
+    pub(super) fn restore<S: AsRef<str>>(names: &[S], seen: usize) -> Self {
+        Self { names: names.iter().map(|name| name.as_ref().into()).collect(), seen }
+    }
+
+    /// Every name, declared ones included.
+    pub fn names(&self) -> &[Arc<str>] {
+        &self.names
+    }
+
+    /// How many have appeared: they are `0..seen`.
+    pub fn seen(&self) -> usize {
+        self.seen
+    }
+
+    /// How many there are, declared ones included.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// There are none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The class of a name that has appeared.
+    pub fn find(&self, name: &str) -> Option<Class> {
+        self.names[..self.seen].iter().position(|known| &**known == name).map(|index| Class(index as u16))
+    }
+
+    /// The class of that name, which appears now if it has not before. None where there are as many as can
+    /// be numbered.
+    pub fn appear(&mut self, name: &str) -> Option<Class> {
+        if let Some(class) = self.find(name) {
+            return Some(class);
+        }
+        let class = Class(u16::try_from(self.seen).ok()?);
+        match self.names[self.seen..].iter().position(|declared| &**declared == name) {
+            // Declared ones have no history: whichever appears first takes the next place.
+            Some(ahead) => self.names.swap(self.seen, self.seen + ahead),
+            None => self.names.insert(self.seen, name.into()),
+        }
+        self.seen += 1;
+        Some(class)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_numbered_in_order_of_appearance() {
+        let mut classes = Classes::default();
+        assert_eq!(["boots", "clogs", "boots"].map(|name| classes.appear(name).unwrap().0), [0, 1, 0]);
+        assert_eq!((classes.seen(), classes.len(), classes.find("clogs")), (2, 2, Some(Class(1))));
+        assert_eq!(classes.find("loafers"), None);
+    }
+
+    #[test]
+    fn declared_names_have_a_place_and_whichever_appears_first_takes_the_next() {
+        let mut classes = Classes::declared(&["a", "b", "c"]);
+        assert_eq!((classes.seen(), classes.len(), classes.find("a")), (0, 3, None));
+        assert_eq!(["a", "c", "b", "d"].map(|name| classes.appear(name).unwrap().0), [0, 1, 2, 3]);
+        assert_eq!(classes.names().iter().map(|name| &**name).collect::<Vec<_>>(), ["a", "c", "b", "d"]);
+    }
+
+    #[test]
+    fn there_are_no_more_than_can_be_numbered() {
+        let names: Vec<String> = (0..=u16::MAX).map(|class| class.to_string()).collect();
+        let mut classes = Classes::restore(&names, names.len());
+        assert_eq!(classes.appear("7"), Some(Class(7)));
+        assert_eq!(classes.appear("one more"), None);
+    }
+}

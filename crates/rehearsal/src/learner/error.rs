@@ -1,0 +1,50 @@
+//! What can be wrong with what a learner is given.
+
+use thiserror::Error;
+
+use crate::{config::Refusal, datasets::DataError, model_file::ModelFileError, sample::ImageShape};
+
+/// Why a learner cannot do what was asked. Nothing of it has changed then.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LearnerError {
+    /// Its configuration makes no sense.
+    #[error(transparent)]
+    Config(#[from] Refusal),
+    /// An image is not of the size that the learner was made for.
+    #[error(
+        "image {index} has {found} bytes; this learner's images are {}×{} with {} channels, {} bytes",
+        shape.height, shape.width, shape.channels, shape.bytes()
+    )]
+    ImageSize {
+        /// Which image, from 0.
+        index: usize,
+        /// How long it is.
+        found: usize,
+        /// What is expected.
+        shape: ImageShape,
+    },
+    /// There are not as many labels as images.
+    #[error("{images} images, but {labels} labels")]
+    Labels {
+        /// How many images.
+        images: usize,
+        /// How many labels.
+        labels: usize,
+    },
+    /// There is nothing to learn from.
+    #[error("there are no images to learn from")]
+    NoImages,
+    /// Nothing has been learned that could be predicted.
+    #[error("no class has been learned yet")]
+    NoClasses,
+    /// Classes cannot be numbered any more.
+    #[error("a learner knows at most 65,536 classes")]
+    TooManyClasses,
+    /// A sample cannot be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A file cannot be written or used.
+    #[error(transparent)]
+    File(#[from] ModelFileError),
+}

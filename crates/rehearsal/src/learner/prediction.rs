@@ -1,0 +1,118 @@
+//! Asking a learner what it sees. Nothing of it changes, so that many threads may ask while a clone learns.
+
+use std::sync::Arc;
+
+use burn::tensor::{Tensor, TensorData};
+
+use super::{Learner, LearnerError};
+use crate::{
+    network::Norm,
+    sample::{Class, Image, Sample, to_tensor},
+};
+
+/// Images per batch. The result does not depend on it; as many as a draw of candidates share its workspace.
+const BATCH: usize = 50;
+
+/// What a learner sees in an image.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// The most likely class.
+    pub class: Arc<str>,
+    /// How likely it is, by a softmax over the classes that have appeared.
+    pub probability: f32,
+    /// Every other class, the likeliest first.
+    pub others: Vec<(Arc<str>, f32)>,
+}
+
+impl Learner {
+    /// What it sees in each image.
+    ///
+    /// # Errors
+    /// An image is of another size, or nothing has been learned yet.
+    pub fn predict(&self, images: &[Image]) -> Result<Vec<Prediction>, LearnerError> {
+        self.check_images(images)?;
+        if self.classes.seen() == 0 {
+            return Err(LearnerError::NoClasses);
+        }
+        let rows = self.logits(images.iter());
+        Ok(rows.iter().map(|logits| self.prediction(logits)).collect())
+    }
+
+    /// The most likely of the classes that have appeared, for each sample; the lowest of equals.
+    pub fn classify(&self, samples: &[Sample]) -> Vec<Class> {
+        let rows = self.logits(samples.iter().map(|sample| &sample.image));
+        rows.iter().map(|logits| Class(highest(logits) as u16)).collect()
+    }
+
+    /// The logits of the classes that have appeared, a row for each image.
+    fn logits<'a>(&self, images: impl Iterator<Item = &'a Image>) -> Vec<Vec<f32>> {
+        let network = self.method.predictor(&self.network).valid();
+        let device = network.device();
+        let images: Vec<&Image> = images.collect();
+        let mut rows = Vec::with_capacity(images.len());
+        for images in images.chunks(BATCH) {
+            let images: Tensor<4> = to_tensor(images.iter().map(|image| &***image), self.shape, &device);
+            let logits: TensorData = network.logits(images, Norm::Eval).into_data();
+            let values = logits.try_to_vec::<f32>().expect("logits are f32");
+            let seen = |row: &[f32]| row[..self.classes.seen()].to_vec();
+            rows.extend(values.chunks_exact(self.classes.len()).map(seen));
+        }
+        rows
+    }
+
+    fn prediction(&self, logits: &[f32]) -> Prediction {
+        let mut order: Vec<usize> = (0..logits.len()).collect();
+        order.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]));
+        let probabilities = softmax(logits);
+        let mut ranked =
+            order.into_iter().map(|class| (Arc::clone(&self.classes.names()[class]), probabilities[class]));
+        let (class, probability) = ranked.next().expect("a class has appeared");
+        Prediction { class, probability, others: ranked.collect() }
+    }
+
+    pub(super) fn check_images(&self, images: &[Image]) -> Result<(), LearnerError> {
+        let shape = self.shape;
+        match images.iter().enumerate().find(|(_, image)| image.len() != shape.bytes()) {
+            Some((index, image)) => Err(LearnerError::ImageSize { index, found: image.len(), shape }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// exp(x) of each, as shares of their sum.
+fn softmax(logits: &[f32]) -> Vec<f32> {
+    let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let shares: Vec<f64> = logits.iter().map(|logit| libm::exp(f64::from(logit - highest))).collect();
+    let total: f64 = shares.iter().sum();
+    shares.into_iter().map(|share| (share / total) as f32).collect()
+}
+
+/// Index of the highest logit, the first of equals.
+fn highest(logits: &[f32]) -> usize {
+    let mut best = 0;
+    for (index, logit) in logits.iter().enumerate() {
+        if *logit > logits[best] {
+            best = index;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_softmax_is_that_of_its_definition_and_does_not_overflow() {
+        let found = softmax(&[1.0, 2.0, 3.0]);
+        let expected = [0.090_030_57, 0.244_728_47, 0.665_240_96];
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}");
+        assert_eq!(softmax(&[1e30, 1e30, -1e30]), [0.5, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn the_first_of_equals_is_predicted() {
+        assert_eq!(highest(&[0.0, 2.0, 2.0, 1.0]), 1);
+        assert_eq!(highest(&[f32::NAN]), 0);
+    }
+}

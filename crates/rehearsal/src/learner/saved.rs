@@ -1,0 +1,334 @@
+//! A saved learner: one file that stands alone. See `docs/model-file.md`.
+
+use std::{fs::File, io, path::Path, sync::Arc};
+
+use safetensors::{Dtype, tensor::TensorInfo};
+use serde::{Deserialize, Serialize};
+
+use super::{Classes, Learner, LearnerError, Parts, Position};
+use crate::{
+    config::LearnerConfig,
+    memory::{Memorized, Memory},
+    model_file::{self, ArrayToWrite, ModelFileError, Reader},
+    network::{Array, HeadKind, State, StateError},
+    run_directory::write_file,
+    sample::{Class, ImageShape, Sample, TaskId},
+};
+
+/// The version of the layout. 1 and 2 were checkpoints that could not stand alone.
+const FORMAT: u64 = 3;
+const NETWORK: &str = "network.";
+const METHOD: &str = "method.";
+const OPTIMIZER: &str = "optimizer.";
+/// Bytes of images that are written at once, about.
+const PIECE: usize = 1 << 20;
+
+/// What stands in the header beside the arrays.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    /// The first key: where it stands in the file is known.
+    sha256: String,
+    format: u64,
+    version: String,
+    classes: Vec<String>,
+    seen: usize,
+    image: ImageShape,
+    preprocessing: Preprocessing,
+    head: HeadKind,
+    /// The prefix of the arrays of the network that predicts.
+    predictor: String,
+    config: LearnerConfig,
+    position: Position,
+    memory: MemoryHeader,
+    /// What a run adds; nothing for a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<serde_json::Value>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct MemoryHeader {
+    capacity: usize,
+    presented_by_class: Vec<u64>,
+}
+
+/// From a picture to what goes into the network, for other programs: there is one way as yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Preprocessing {
+    resize: String,
+    scale: String,
+    layout: String,
+}
+
+impl Preprocessing {
+    fn new() -> Self {
+        Self {
+            resize: "short side to the image's size, centre crop".into(),
+            scale: "byte / 255".into(),
+            layout: "height, width, channels (red, green, blue)".into(),
+        }
+    }
+}
+
+impl Learner {
+    /// Saves it, whole or not at all.
+    ///
+    /// # Errors
+    /// The file cannot be written; what was there before still is.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), LearnerError> {
+        let path = path.as_ref();
+        let write = |file: &mut File| self.write_to(file, None);
+        Ok(write_file(path, write).map_err(|error| ModelFileError::Unwritable { path: path.into(), error })?)
+    }
+
+    /// The learner of a file, ready to predict and to go on learning.
+    ///
+    /// # Errors
+    /// The file is no model, of another format, or damaged; or it was learned with parts of one's own.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, LearnerError> {
+        Self::load_with(path, Parts::new())
+    }
+
+    /// As [`Learner::load`], for a learner that has parts of your own.
+    ///
+    /// # Errors
+    /// As [`Learner::load`]; or the parts are not those that it was learned with.
+    pub fn load_with(path: impl AsRef<Path>, parts: Parts) -> Result<Self, LearnerError> {
+        Ok(Self::read(path.as_ref(), parts, |_| {})?.0)
+    }
+
+    /// Writes it into a file; a run adds what it knows.
+    pub(crate) fn write_to(&self, file: &mut File, run: Option<serde_json::Value>) -> io::Result<()> {
+        let header = serde_json::to_string(&self.header(run))?;
+        model_file::write(file, &header, self.arrays())
+    }
+
+    fn header(&self, run: Option<serde_json::Value>) -> Header {
+        Header {
+            sha256: model_file::unsealed(),
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").into(),
+            classes: self.classes.names().iter().map(|name| name.to_string()).collect(),
+            seen: self.classes.seen(),
+            image: self.shape,
+            preprocessing: Preprocessing::new(),
+            head: self.method.head(),
+            predictor: self.method.predictor_prefix().map_or(NETWORK.into(), |name| format!("{METHOD}{name}")),
+            config: self.config.clone(),
+            position: self.position,
+            memory: MemoryHeader {
+                capacity: self.memory.capacity(),
+                presented_by_class: self.memory.presented_by_class().to_vec(),
+            },
+            run,
+        }
+    }
+
+    fn arrays(&self) -> Vec<ArrayToWrite<'_>> {
+        let mut arrays = Vec::new();
+        let states = [
+            (NETWORK, self.network.state()),
+            (METHOD, self.method.state()),
+            (OPTIMIZER, self.optimizer.state(&self.network)),
+        ];
+        for (prefix, state) in states {
+            for (name, Array { shape, values }) in state.0 {
+                arrays.push(floats(format!("{prefix}{name}"), shape, std::iter::once(values)));
+            }
+        }
+        arrays.extend(memory_arrays(self.memory.slots(), self.shape));
+        arrays
+    }
+
+    /// Reads a learner and what a run added. `adjust` may change what does not change results.
+    pub(crate) fn read(
+        path: &Path,
+        parts: Parts,
+        adjust: impl FnOnce(&mut LearnerConfig),
+    ) -> Result<(Self, Option<serde_json::Value>), LearnerError> {
+        let mut reader = Reader::open(path, FORMAT)?;
+        let unusable = |why: String| ModelFileError::Unusable { path: path.into(), why };
+        let header: Result<Header, _> = serde_json::from_str(reader.header());
+        let shape = header.as_ref().map_or(ImageShape { height: 0, width: 0, channels: 0 }, |header| header.image);
+        let contents = Contents::read(&mut reader, shape)?;
+        // Only now is it known that the header is as it was written.
+        reader.finish()?;
+        let mut header = header.map_err(|error| unusable(error.to_string()))?;
+        adjust(&mut header.config);
+        let run = header.run.take();
+        let learner = restore(header, contents, parts).map_err(|error| match error {
+            RestoreError::Why(why) => unusable(why).into(),
+            RestoreError::Learner(error) => error,
+        })?;
+        Ok((learner, run))
+    }
+}
+
+enum RestoreError {
+    Why(String),
+    Learner(LearnerError),
+}
+
+impl From<StateError> for RestoreError {
+    fn from(error: StateError) -> Self {
+        Self::Why(error.to_string())
+    }
+}
+
+impl From<LearnerError> for RestoreError {
+    fn from(error: LearnerError) -> Self {
+        Self::Learner(error)
+    }
+}
+
+fn restore(header: Header, contents: Contents, parts: Parts) -> Result<Learner, RestoreError> {
+    let Header { classes, seen, image, config, position, memory, .. } = header;
+    if seen > classes.len() || image.bytes() == 0 {
+        return Err(RestoreError::Why("it has seen more classes than it knows, or its images have no pixels".into()));
+    }
+    let mut learner = Learner::new(config, image, &classes, parts)?;
+    learner.classes = Classes::restore(&classes, seen);
+    learner.network.load(&contents.state(NETWORK))?;
+    learner.method.load(&contents.state(METHOD))?;
+    learner.optimizer.load(&contents.state(OPTIMIZER), &learner.network)?;
+    let slots = contents.slots(learner.method.stores_logits().then_some(classes.len())).map_err(RestoreError::Why)?;
+    let possible = memory.capacity == learner.config.memory
+        && memory.presented_by_class.len() <= seen
+        && is_possible(&slots, &memory);
+    if !possible {
+        return Err(RestoreError::Why("its memory does not hold what was presented to it".into()));
+    }
+    learner.memory = Memory::restore(memory.capacity, slots, memory.presented_by_class);
+    learner.position = position;
+    Ok(learner)
+}
+
+/// Whether a memory can hold these samples after what was presented to it.
+fn is_possible(slots: &[Memorized], MemoryHeader { capacity, presented_by_class }: &MemoryHeader) -> bool {
+    let add = |total: u64, count: &u64| total.checked_add(*count).filter(|&total| total < 1 << 60);
+    let Some(presented) = presented_by_class.iter().try_fold(0, add) else { return false };
+    let mut left = presented_by_class.clone();
+    for stored in slots {
+        match left.get_mut(stored.sample.label.index()) {
+            Some(left) if *left > 0 => *left -= 1,
+            _ => return false,
+        }
+    }
+    slots.len() as u64 <= presented.min(*capacity as u64)
+}
+
+fn floats<'a>(name: String, shape: Vec<usize>, pieces: impl Iterator<Item = Vec<f32>> + 'a) -> ArrayToWrite<'a> {
+    let bytes = |values: Vec<f32>| values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    ArrayToWrite { name, dtype: Dtype::F32, shape, pieces: Box::new(pieces.map(bytes)) }
+}
+
+fn memory_arrays(slots: &[Memorized], shape: ImageShape) -> Vec<ArrayToWrite<'_>> {
+    let count = slots.len();
+    let numbers = |name: &str, number: fn(&Sample) -> u16| {
+        let bytes = slots.iter().flat_map(|stored| number(&stored.sample).to_le_bytes()).collect();
+        let pieces = Box::new(std::iter::once(bytes));
+        ArrayToWrite { name: name.into(), dtype: Dtype::U16, shape: vec![count], pieces }
+    };
+    let concatenated = |slots: &[Memorized]| slots.iter().flat_map(|s| s.sample.image.iter().copied()).collect();
+    let images = slots.chunks((PIECE / shape.bytes().max(1)).max(1)).map(concatenated);
+    let notes = slots.iter().map(|stored| stored.score).collect();
+    let mut arrays = vec![
+        ArrayToWrite {
+            name: "memory.images".into(),
+            dtype: Dtype::U8,
+            shape: vec![count, shape.height, shape.width, shape.channels],
+            pieces: Box::new(images),
+        },
+        numbers("memory.labels", |sample| sample.label.0),
+        numbers("memory.tasks", |sample| sample.task.0),
+        floats("memory.scores".into(), vec![count], std::iter::once(notes)),
+    ];
+    // A method keeps the logits of all samples or of none.
+    let rows: Option<Vec<&[f32]>> = slots.iter().map(|stored| stored.logits.as_deref()).collect();
+    if let Some(rows) = rows.filter(|rows| !rows.is_empty()) {
+        let shape = vec![count, rows[0].len()];
+        arrays.push(floats("memory.logits".into(), shape, rows.into_iter().map(<[f32]>::to_vec)));
+    }
+    arrays
+}
+
+/// The arrays of a file.
+#[derive(Default)]
+struct Contents {
+    floats: State,
+    labels: Vec<u16>,
+    tasks: Vec<u16>,
+    images: Vec<Arc<[u8]>>,
+}
+
+impl Contents {
+    /// Reads every array. Images come one by one, so that they are in memory once.
+    fn read(reader: &mut Reader, shape: ImageShape) -> Result<Self, ModelFileError> {
+        let mut contents = Self::default();
+        while let Some((name, info)) = reader.next() {
+            let bytes = info.data_offsets.1 - info.data_offsets.0;
+            match (name.as_str(), info.dtype) {
+                ("memory.images", Dtype::U8) if shape.bytes() > 0 => {
+                    contents.images = read_images(reader, bytes, shape.bytes())?;
+                }
+                ("memory.labels", Dtype::U16) => contents.labels = numbers(&read_bytes(reader, bytes)?),
+                ("memory.tasks", Dtype::U16) => contents.tasks = numbers(&read_bytes(reader, bytes)?),
+                (_, Dtype::F32) => {
+                    let array = float_array(info, &read_bytes(reader, bytes)?);
+                    contents.floats.0.insert(name, array);
+                }
+                // Unknown arrays count for the checksum and for nothing else.
+                _ => drop(read_bytes(reader, bytes)?),
+            }
+        }
+        Ok(contents)
+    }
+
+    fn state(&self, prefix: &str) -> State {
+        self.floats.under(prefix)
+    }
+
+    /// The samples of the memory, with `logits` logits each, where the method stores them.
+    fn slots(&self, logits: Option<usize>) -> Result<Vec<Memorized>, String> {
+        let count = self.labels.len();
+        let expect = |name: &str, shape: &[usize]| self.floats.array(name, shape).map_err(|error| error.to_string());
+        let scores = expect("memory.scores", &[count])?;
+        if self.images.len() != count || self.tasks.len() != count {
+            return Err("its memory has not as many images as labels".into());
+        }
+        let rows = match logits.filter(|_| count > 0) {
+            Some(classes) => Some((expect("memory.logits", &[count, classes])?, classes)),
+            None => None,
+        };
+        let slot = |index: usize| {
+            let label = Class(self.labels[index]);
+            let sample = Sample { image: self.images[index].clone().into(), label, task: TaskId(self.tasks[index]) };
+            let logits = rows.map(|(rows, classes)| Arc::from(&rows.values[index * classes..][..classes]));
+            Memorized { sample, logits, score: scores.values[index] }
+        };
+        Ok((0..count).map(slot).collect())
+    }
+}
+
+fn read_bytes(reader: &mut Reader, length: usize) -> Result<Vec<u8>, ModelFileError> {
+    let mut bytes = vec![0; length];
+    reader.read(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn read_images(reader: &mut Reader, length: usize, each: usize) -> Result<Vec<Arc<[u8]>>, ModelFileError> {
+    let mut images = Vec::with_capacity(length / each);
+    for _ in 0..length / each {
+        images.push(read_bytes(reader, each)?.into());
+    }
+    read_bytes(reader, length % each)?;
+    Ok(images)
+}
+
+fn numbers(bytes: &[u8]) -> Vec<u16> {
+    bytes.as_chunks().0.iter().map(|bytes| u16::from_le_bytes(*bytes)).collect()
+}
+
+fn float_array(info: TensorInfo, bytes: &[u8]) -> Array {
+    let values = bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    Array { shape: info.shape, values }
+}

@@ -1,0 +1,307 @@
+use super::*;
+use crate::{
+    config::Said,
+    methods::{ClsEr, ClsErOptions, Er, Reduction},
+    network::State,
+    sample::{Class, to_tensor},
+    views::Views,
+};
+
+const SHAPE: ImageShape = ImageShape { height: 8, width: 8, channels: 3 };
+const CLASSES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+
+/// A small learner that knows of six classes, of which two have appeared.
+fn learner(settings: &str) -> Learner {
+    let base = "backbone = 'tiny'\nwidth = 4\nkernels = 'composed'\nthreads = 1\nmemory = 10\nretrieved = 4\n\
+                candidates = 8\nviews = 'both'";
+    let settings = Said::parse(base).unwrap().overridden_by(&Said::parse(settings).unwrap());
+    let mut learner = Learner::builder().shape(SHAPE).settings(&settings).classes(&CLASSES).build().unwrap();
+    learner.begin_task(&CLASSES[..2]).unwrap();
+    learner
+}
+
+fn samples(labels: &[u16]) -> Vec<Sample> {
+    let image = |label: &u16| (0..SHAPE.bytes()).map(|i| ((i * (usize::from(*label) + 3)) % 256) as u8).collect();
+    labels.iter().map(|label| Sample { image: image(label), label: Class(*label), task: TaskId(0) }).collect()
+}
+
+/// Of them, how many were replayed.
+fn replayed(step: &Step) -> usize {
+    step.replayed.iter().map(Vec::len).sum()
+}
+
+fn moved(before: &State, after: &State) -> (bool, bool) {
+    let moved = |running: bool| {
+        before.0.iter().any(|(name, array)| name.contains("running") == running && after.0[name] != *array)
+    };
+    (moved(false), moved(true))
+}
+
+#[test]
+fn pcr_without_memory_moves_only_the_running_statistics() {
+    let mut learner = learner("offer = 'first-epoch'");
+    let before = learner.network().state();
+    let step = learner.step(&samples(&[0, 1, 0, 1]));
+    assert!(step.loss.is_none() && replayed(&step) == 0);
+    assert_eq!(moved(&before, &learner.network().state()), (false, true));
+    assert_eq!(learner.memory().len(), 4, "the step's samples are offered all the same");
+    let before = learner.network().state();
+    learner.position.epoch = 1;
+    let step = learner.step(&samples(&[0, 1, 1, 0]));
+    assert!(step.loss.is_some() && replayed(&step) == 4);
+    assert_eq!(moved(&before, &learner.network().state()), (true, true));
+    assert_eq!((learner.memory().len(), learner.position().steps), (4, 2), "not offered: not stored");
+}
+
+#[test]
+fn er_without_memory_steps_on_the_new_samples_and_joins_losses_as_told() {
+    let loss = |reduction: &str| {
+        let mut learner = learner(&format!("method = 'er'\nreduction = '{reduction}'"));
+        let first = learner.step(&samples(&[0, 1, 0, 1])).loss.unwrap();
+        (first, learner.step(&samples(&[0, 1, 1, 0])).loss.unwrap())
+    };
+    let (mean, sum) = (loss("mean"), loss("sum-of-means"));
+    assert!((mean.0 - sum.0).abs() < 1e-6, "the same without replay");
+    assert!((2.0 * mean.1 - sum.1).abs() < 1e-5, "as many new as replayed: the sum of means is twice the mean");
+}
+
+#[test]
+fn both_views_are_all_raw_images_then_all_augmented_ones() {
+    let samples = samples(&[4, 5]);
+    let occasion = Occasion { seed: 0, what: Decides::Augmentation, step: 7, before: 0 };
+    let anchors = Views::Both.of(&samples, SHAPE, occasion, &Device::flex());
+    assert_eq!(anchors.labels, [4, 5, 4, 5].map(Class));
+    let raw = to_tensor(samples.iter().map(|sample| &*sample.image), SHAPE, &Device::flex());
+    let values = |tensor: Tensor<4>| tensor.into_data().try_to_vec::<f32>().unwrap();
+    assert_eq!(values(anchors.images.clone().narrow(0, 0, 2)), values(raw));
+    let augmented = Views::Augmented.of(&samples, SHAPE, occasion, &Device::flex());
+    assert_eq!(values(anchors.images.narrow(0, 2, 2)), values(augmented.images.clone()));
+    let second = Views::Augmented.of(&samples[1..], SHAPE, Occasion { before: 1, ..occasion }, &Device::flex());
+    assert_eq!(values(augmented.images.narrow(0, 1, 1)), values(second.images), "views go by the place in the step");
+}
+
+#[test]
+fn only_classes_that_have_appeared_are_predicted() {
+    let mut learner = learner("method = 'er'");
+    let mut state = learner.network().state();
+    state.0.get_mut("head.bias").unwrap().values[5] = 100.0;
+    learner.network.load(&state).unwrap();
+    let samples = samples(&[0, 1, 2]);
+    assert!(learner.classify(&samples).iter().all(|class| class.0 < 2));
+    learner.begin_task(&CLASSES).unwrap();
+    assert_eq!(learner.classify(&samples), [Class(5); 3]);
+}
+
+#[test]
+fn a_gem_and_er_ace_replay_from_the_second_task_on_and_er_ace_from_the_first_if_told() {
+    let retrieved = |settings: &str| {
+        let mut learner = learner(&format!("{settings}\nretrieval = 'random'"));
+        learner.step(&samples(&[0, 1, 0, 1]));
+        let first = replayed(&learner.step(&samples(&[0, 1, 1, 0])));
+        learner.end_task();
+        (first, replayed(&learner.step(&samples(&[0, 1, 1, 0]))))
+    };
+    assert_eq!(retrieved("method = 'a-gem'"), (0, 4));
+    assert_eq!(retrieved("method = 'er-ace'"), (0, 4));
+    assert_eq!(retrieved("method = 'er-ace'\ntask-free = true"), (4, 4));
+    assert_eq!(retrieved("method = 'der-pp'"), (8, 8), "two draws");
+}
+
+#[test]
+fn the_methods_predictor_predicts() {
+    let mut learner = learner("method = 'cls-er'");
+    let mut averaged = learner.method.state();
+    averaged.0.get_mut("stable.head.bias").unwrap().values[1] = 100.0;
+    learner.method.load(&averaged).unwrap();
+    assert_eq!(learner.classify(&samples(&[0, 1])), [Class(1); 2], "the stable network's favourite");
+}
+
+#[test]
+fn logits_are_stored_with_their_samples_and_come_back_for_every_view() {
+    let samples = samples(&[0, 1]);
+    let logits = Tensor::<2>::from_data([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]], &Device::flex());
+    let mut memory = Memory::new(2);
+    for (slot, sample) in to_memorize(&samples, Some(logits)).into_iter().enumerate() {
+        memory.place(sample, Some(Slot(slot)));
+    }
+    let rows = stored_logits(&memory, &[Slot(1), Slot(0)], 4, &Device::flex()).unwrap();
+    let rows = rows.into_data().try_to_vec::<f32>().unwrap();
+    assert_eq!(rows, [7.0, 8.0, 5.0, 6.0, 7.0, 8.0, 5.0, 6.0], "of the augmented views, the last two");
+    memory.place(samples[0].clone().into(), Some(Slot(0)));
+    assert!(stored_logits(&memory, &[Slot(1), Slot(0)], 2, &Device::flex()).is_none());
+}
+
+/// Every number of a learner, and its memory.
+fn everything(learner: &Learner) -> (State, State, State, Memory, Position) {
+    let optimizer = learner.optimizer.state(&learner.network);
+    (learner.network.state(), learner.method.state(), optimizer, learner.memory.clone(), learner.position)
+}
+
+/// Images of noise that their class colours, with names.
+fn photos(names: &[&str], each: usize) -> (Vec<crate::sample::Image>, Vec<String>) {
+    let labels: Vec<String> = names.iter().flat_map(|name| vec![(*name).to_owned(); each]).collect();
+    let image = |(index, label): (usize, &String)| {
+        let tint = usize::from(label.as_bytes()[0]) * 83;
+        (0..SHAPE.bytes()).map(|i| ((i * (index + 7) * 31 + tint * (i % 3 + 1)) % 256) as u8).collect()
+    };
+    (labels.iter().enumerate().map(image).collect(), labels)
+}
+
+const GROWING: [&str; 6] = [
+    "method = 'pcr'",
+    "method = 'er'\nmomentum = 0.9\nweight-decay = 0.001\nschedule = 'cosine'",
+    "method = 'der-pp'",
+    "method = 'cls-er'",
+    "method = 'aser'",
+    "method = 'er-ace'\nmemory-policy = 'gss'",
+];
+
+fn empty(settings: &str) -> Learner {
+    let base =
+        "backbone = 'tiny'\nwidth = 4\nthreads = 1\nmemory = 12\nretrieved = 4\ncandidates = 8\nbatch = 4\nepochs = 2";
+    let settings = Said::parse(base).unwrap().overridden_by(&Said::parse(settings).unwrap());
+    Learner::builder().shape(SHAPE).settings(&settings).build().unwrap()
+}
+
+#[test]
+fn a_learner_grows_with_every_method_and_saving_it_changes_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    for settings in GROWING {
+        let mut whole = empty(settings);
+        let (first, second) = (photos(&["boots", "clogs", "sandals"], 5), photos(&["loafers", "boots", "mules"], 5));
+        whole.learn_task(&first.0, &first.1).unwrap();
+        assert_eq!((whole.classes().seen(), whole.network().classes()), (3, 3), "{settings}");
+        let path = place.path().join("model.safetensors");
+        whole.save(&path).unwrap();
+        let mut parted = Learner::load(&path).unwrap();
+        assert_eq!(everything(&parted), everything(&whole), "{settings}");
+        for learner in [&mut whole, &mut parted] {
+            learner.learn_task(&second.0, &second.1).unwrap();
+            learner.learn_batch(&photos(&["zori"], 2).0, &["zori", "zori"]).unwrap();
+        }
+        assert_eq!(bits(&parted), bits(&whole), "{settings}");
+        let names: Vec<&str> = whole.classes().names().iter().map(|name| &**name).collect();
+        assert_eq!(names, ["boots", "clogs", "sandals", "loafers", "mules", "zori"]);
+        assert_eq!(parted.predict(&first.0).unwrap(), whole.predict(&first.0).unwrap());
+        let total: f32 = whole.predict(&first.0[..1]).unwrap()[0].others.iter().map(|(_, p)| p).sum();
+        assert!((total + whole.predict(&first.0[..1]).unwrap()[0].probability - 1.0).abs() < 1e-5);
+    }
+}
+
+/// As [`everything`], comparable where stored logits are NaN.
+fn bits(learner: &Learner) -> String {
+    format!("{:?}", everything(learner))
+}
+
+#[test]
+fn a_row_does_not_depend_on_when_or_with_how_many_others_it_came() {
+    let rows = |batches: &[&[&str]]| {
+        let mut learner = empty("");
+        for names in batches {
+            learner.begin_task(names).unwrap();
+        }
+        learner.network().state().0["head.proxies"].clone()
+    };
+    assert_eq!(rows(&[&["a"], &["b", "c"], &["d"]]), rows(&[&["a", "b", "c", "d"]]));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_changes_nothing() {
+    let mut learner = empty("");
+    let (images, labels) = photos(&["boots", "clogs"], 3);
+    let error = |result: Result<Learned, LearnerError>| result.err().unwrap().to_string();
+    assert_eq!(error(learner.learn_task(&images, &labels[1..])), "6 images, but 5 labels");
+    assert_eq!(error(learner.learn_task::<&str>(&[], &[])), "there are no images to learn from");
+    let small = crate::sample::Image::from(vec![0; 5]);
+    assert_eq!(
+        error(learner.learn_task(&[images[0].clone(), small.clone()], &labels[..2])),
+        "image 1 has 5 bytes; this learner's images are 8×8 with 3 channels, 192 bytes"
+    );
+    assert_eq!((learner.classes().len(), learner.position()), (0, Position::default()));
+    assert_eq!(learner.predict(&images).unwrap_err().to_string(), "no class has been learned yet");
+    learner.learn_task(&images, &labels).unwrap();
+    assert!(learner.predict(&[small]).is_err());
+}
+
+#[test]
+fn many_threads_predict_while_a_clone_learns() {
+    let mut learner = empty("backbone = 'resnet18'");
+    let (images, labels) = photos(&["boots", "clogs"], 6);
+    learner.learn_task(&images, &labels).unwrap();
+    let expected = learner.predict(&images).unwrap();
+    let mut clone = learner.clone();
+    std::thread::scope(|scope| {
+        let asking: Vec<_> = (0..3).map(|_| scope.spawn(|| learner.predict(&images).unwrap())).collect();
+        scope.spawn(|| clone.learn_task(&images, &labels).unwrap());
+        for asked in asking {
+            assert_eq!(asked.join().unwrap(), expected);
+        }
+    });
+    assert_ne!(clone.network().state(), learner.network().state());
+    assert_eq!(learner.predict(&images).unwrap(), expected, "the clone went its own way");
+}
+
+#[test]
+fn parts_of_ones_own_are_asked_for_by_name() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("model.safetensors");
+    let parts = || Parts::new().method("mine", Er { reduction: Reduction::SumOfMeans });
+    let mut learner = Learner::builder().shape(SHAPE).backbone(crate::network::BackboneKind::Tiny);
+    learner = learner.width(4).parts(parts());
+    let mut learner = learner.build().unwrap();
+    let (images, labels) = photos(&["boots", "clogs"], 6);
+    learner.learn_task(&images, &labels).unwrap();
+    learner.save(&path).unwrap();
+    let error = Learner::load(&path).err().unwrap().to_string();
+    assert_eq!(error, "the method should be mine, but that of the config was given");
+    let loaded = Learner::load_with(&path, parts()).unwrap();
+    assert_eq!(loaded.predict(&images).unwrap(), learner.predict(&images).unwrap());
+    let options = ClsErOptions {
+        consistency: 0.1,
+        stable_frequency: 0.7,
+        stable_alpha: 0.999,
+        plastic_frequency: 0.9,
+        plastic_alpha: 0.999,
+    };
+    assert!(Learner::load_with(&path, Parts::new().method("mine", ClsEr::new(options))).is_err());
+}
+
+#[test]
+fn a_flipped_bit_anywhere_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("model.safetensors");
+    let mut learner = empty("width = 1\nmethod = 'der-pp'");
+    let (images, labels) = photos(&["boots", "clogs"], 3);
+    learner.learn_task(&images, &labels).unwrap();
+    learner.save(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    // Every byte of the header and the first of the data, and every 7th after them; another bit each.
+    for index in (0..bytes.len()).filter(|index| *index < 6000 || index % 7 == 0) {
+        let mut damaged = bytes.clone();
+        damaged[index] ^= 1 << (index % 8);
+        std::fs::write(&path, &damaged).unwrap();
+        let error = Learner::load(&path).err().unwrap_or_else(|| panic!("byte {index} was believed"));
+        assert!(error.to_string().starts_with(&path.display().to_string()), "{index}: {error}");
+    }
+    for length in (0..bytes.len()).step_by(bytes.len() / 50) {
+        std::fs::write(&path, &bytes[..length]).unwrap();
+        assert!(Learner::load(&path).is_err(), "{length} bytes");
+    }
+    std::fs::write(&path, [&bytes[..], b"x"].concat()).unwrap();
+    assert!(Learner::load(&path).is_err(), "a byte too many");
+    std::fs::write(&path, &bytes).unwrap();
+    assert_eq!(bits(&Learner::load(&path).unwrap()), bits(&learner));
+}
+
+#[test]
+fn the_same_learner_is_saved_as_the_same_bytes() {
+    let place = tempfile::tempdir().unwrap();
+    let save = |name: &str| {
+        let mut learner = empty("method = 'cls-er'");
+        let (images, labels) = photos(&["boots", "clogs"], 3);
+        learner.learn_task(&images, &labels).unwrap();
+        learner.save(place.path().join(name)).unwrap();
+        std::fs::read(place.path().join(name)).unwrap()
+    };
+    assert!(save("a") == save("b"));
+}

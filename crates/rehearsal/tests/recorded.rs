@@ -1,0 +1,212 @@
+//! Runs whose results are written down: what a change of structure must not change by a bit.
+//!
+//! Recorded on x86-64 with AVX2 (and no AVX-512) before the learner stood alone. Vector units of another width round
+//! differently, so elsewhere the test says that it is skipped. After a change that is meant to change
+//! results, `REHEARSAL_RECORD=1 cargo test --release -p rehearsal --test recorded -- --nocapture` prints
+//! the new digests.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::sync::Arc;
+
+use rehearsal::{
+    config::Said,
+    datasets::{DataError, Dataset, Request, Source, Split},
+    experiment::{Experiment, Outcome},
+    learner::Parts,
+    network::State,
+    sample::{Image, ImageShape},
+};
+use sha2::{Digest, Sha256};
+
+/// A few steps of every mechanism; each run adds its own.
+const BASE: &str = "classes = 6\ntasks = 3\ntrain-per-class = 40\ntest-per-class = 50\nwidth = 4\nmemory = 50\n\
+                    candidates = 12\ngss-groups = 3\ngss-group-size = 5\nthreads = 2";
+
+/// A run, and the first digits of the SHA-256 of its `predictions.bin` and of its final network.
+struct Recorded {
+    name: &'static str,
+    settings: &'static str,
+    predictions: &'static str,
+    network: &'static str,
+}
+
+const RUNS: &[Recorded] = &[
+    Recorded { name: "pcr balanced", settings: "", predictions: "85d5d06d0f2ac698", network: "5f89744cef6ff57d" },
+    Recorded {
+        name: "pcr two epochs, direct",
+        settings: "epochs = 2\nkernels = 'direct'",
+        predictions: "a46f165f861bf8db",
+        network: "c90e42a45d63cad4",
+    },
+    Recorded {
+        name: "pcr composed, first epoch offered",
+        settings: "epochs = 2\nkernels = 'composed'\noffer = 'first-epoch'",
+        predictions: "eafd015288ac97b1",
+        network: "ae3adc5d3ad7c631",
+    },
+    Recorded {
+        name: "er mir",
+        settings: "method = 'er'\nretrieval = 'mir'",
+        predictions: "b77e7b069d3033eb",
+        network: "7f22b651bf56de6a",
+    },
+    Recorded {
+        name: "er memory-match, tiny",
+        settings: "method = 'er'\nretrieval = 'memory-match'\nbackbone = 'tiny'",
+        predictions: "bdc7f554f776c733",
+        network: "1e300cf5e576fa05",
+    },
+    Recorded {
+        name: "er-ace imir, class-balanced",
+        settings: "method = 'er-ace'\nretrieval = 'imir'\nmemory-policy = 'class-balanced'",
+        predictions: "2f2c1e71cab6b22a",
+        network: "d66c5faf38de05d8",
+    },
+    Recorded {
+        name: "der-pp balanced, gss",
+        settings: "method = 'der-pp'\nmemory-policy = 'gss'",
+        predictions: "53c45281f18e0e51",
+        network: "3f5245152a16446d",
+    },
+    Recorded {
+        name: "cls-er balanced",
+        settings: "method = 'cls-er'",
+        predictions: "2fdcc36c75812853",
+        network: "67b4442b5c897f06",
+    },
+    Recorded {
+        name: "a-gem random",
+        settings: "method = 'a-gem'\nretrieval = 'random'",
+        predictions: "00dfb665180ee2d3",
+        network: "dd6729b51d3d22e6",
+    },
+    Recorded {
+        name: "aser",
+        settings: "method = 'aser'",
+        predictions: "8e893ea4f3448f29",
+        network: "d0ed8489d97f30db",
+    },
+    Recorded {
+        name: "fine-tune",
+        settings: "method = 'fine-tune'",
+        predictions: "248fc51da6482640",
+        network: "4aa70f0c6a5a5f8b",
+    },
+    Recorded {
+        name: "joint",
+        settings: "method = 'joint'",
+        predictions: "a6ca8dd35188941a",
+        network: "eec95c3a6fd1e4e7",
+    },
+    Recorded {
+        name: "pcr blurry, two epochs",
+        settings: "stream = 'blurry'\nblur = 0.3\nepochs = 2\nscore-norm = 'eval'",
+        predictions: "2865343b4200a7bc",
+        network: "f20fa8bee9b4019e",
+    },
+];
+
+/// A stream of three domains, for which no data set at hand serves: see [`Dimmed`].
+const DOMAINS: Recorded = Recorded {
+    name: "pcr domain-incremental, tiny",
+    settings: "stream = 'domain-incremental'\nbackbone = 'tiny'",
+    predictions: "6ed14658d57be15d",
+    network: "aaf43786bfc1e213",
+};
+
+/// The embedded images in three domains: as they are, darker, darkest.
+struct Dimmed {
+    source: Arc<dyn Source>,
+    domains: [Vec<u16>; 2],
+}
+
+impl Dimmed {
+    fn new() -> Self {
+        let source = Dataset::Embedded.open(&Request::default()).unwrap();
+        let domains = |split| (0..source.labels(split).len()).map(|index| (index % 3) as u16).collect();
+        Self { domains: Split::BOTH.map(domains), source }
+    }
+}
+
+impl Source for Dimmed {
+    fn shape(&self) -> ImageShape {
+        self.source.shape()
+    }
+    fn class_names(&self) -> &[String] {
+        self.source.class_names()
+    }
+    fn labels(&self, split: Split) -> &[u16] {
+        self.source.labels(split)
+    }
+    fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
+        let image = self.source.image(split, index)?;
+        Ok(image.iter().map(|byte| byte / (1 + (index % 3) as u8)).collect())
+    }
+    fn sha256(&self) -> &str {
+        self.source.sha256()
+    }
+    fn domains(&self, split: Split) -> &[u16] {
+        &self.domains[split as usize]
+    }
+}
+
+fn short(digest: &[u8]) -> String {
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn network_digest(state: &State) -> String {
+    let mut digest = Sha256::new();
+    for (name, array) in &state.0 {
+        digest.update(name);
+        array.values.iter().for_each(|value| digest.update(value.to_bits().to_le_bytes()));
+    }
+    short(&digest.finalize())
+}
+
+fn settings(more: &str) -> Said {
+    Said::parse(BASE).unwrap().overridden_by(&Said::parse(more).unwrap())
+}
+
+/// The digests of a run.
+fn run(mut experiment: Experiment) -> (String, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run");
+    experiment.write_to(&path).unwrap();
+    let Outcome::Finished(_, learner) = experiment.run(&mut ()).unwrap() else { panic!("stopped") };
+    let predictions = std::fs::read(path.join("predictions.bin")).unwrap();
+    (short(&Sha256::digest(&predictions)), network_digest(&learner.network().state()))
+}
+
+/// Whether this processor rounds as the one on which the runs were recorded.
+fn recorded_here() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_x86_feature_detected!("avx2") && !is_x86_feature_detected!("avx512f");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+#[test]
+fn recorded_runs_give_the_same_bits() {
+    if !recorded_here() {
+        eprintln!("SKIPPED: the runs were recorded with AVX2, and this processor has other vector units");
+        return;
+    }
+    let recording = std::env::var_os("REHEARSAL_RECORD").is_some();
+    let mut different = Vec::new();
+    let mut compare = |recorded: &Recorded, experiment: Experiment| {
+        let found = run(experiment);
+        let line = format!("{}: predictions {}, network {}", recorded.name, found.0, found.1);
+        if recording {
+            println!("{line}");
+        } else if (found.0.as_str(), found.1.as_str()) != (recorded.predictions, recorded.network) {
+            different.push(line);
+        }
+    };
+    for recorded in RUNS {
+        compare(recorded, Experiment::new(&settings(recorded.settings), None).unwrap());
+    }
+    let settings = settings(DOMAINS.settings);
+    compare(&DOMAINS, Experiment::with_parts(&settings, Arc::new(Dimmed::new()), Parts::new()).unwrap());
+    assert!(different.is_empty(), "{different:#?}");
+}
