@@ -10,6 +10,7 @@ use std::{
     sync::Arc,
 };
 
+use rehearsal_runs::{DirectoryError, Record, RunDirectory};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -22,8 +23,7 @@ use crate::{
     learner::{Learner, Stage, on_threads},
     methods::MethodKind,
     observer::{Observer, StepEvent},
-    record::{Record, peak_memory},
-    run_directory::{DirectoryError, RunDirectory},
+    record::{peak_memory, record},
     sample::TaskId,
     stream::{Epoch, Stream, StreamError},
 };
@@ -379,7 +379,7 @@ impl Experiment {
     fn finish(mut self) -> Result<Outcome, ExperimentError> {
         let correct = self.stream.tasks().last().map_or(Ok(Vec::new()), |last| self.correct(last))?.concat();
         let class_names = self.stream.class_names().to_vec();
-        let record = Record::new(self.config, self.data_sha256, class_names, self.progress, correct.len());
+        let record = record(&self.config, self.data_sha256, class_names, self.progress, correct.len());
         if let Some(directory) = &mut self.directory {
             let json = serde_json::to_string_pretty(&record).expect("a record is plain data");
             directory.finish(&correct, &(json + "\n"))?;

@@ -31,7 +31,7 @@
 //! ```
 //!
 //! The rooms, in the order in which a sample passes through them: [`datasets`] → [`stream`] → [`views`] ([`augment`]) →
-//! [`learner`] ([`probe`] → [`retrieval`] → [`methods`] → [`memory`]) → [`experiment`] → [`record`].
+//! [`learner`] ([`probe`] → [`retrieval`] → [`methods`] → [`memory`]) → [`experiment`] → [`rehearsal_runs::Record`].
 
 pub mod appraiser;
 pub mod augment;
@@ -51,9 +51,8 @@ pub mod methods;
 pub mod network;
 pub mod observer;
 pub mod probe;
-pub mod record;
+mod record;
 pub mod retrieval;
-pub mod run_directory;
 pub mod sample;
 pub mod shapley;
 pub mod stream;

@@ -14,9 +14,9 @@ use rehearsal::{
     memory::PolicyKind,
     methods::MethodKind,
     retrieval::RetrievalKind,
-    run_directory::RunDirectory,
     sample::ImageShape,
 };
+use rehearsal_runs::RunDirectory;
 use stop_after::StopAfter;
 
 const GREY: ImageShape = ImageShape { height: 28, width: 28, channels: 1 };
@@ -87,5 +87,5 @@ fn joint_training_is_one_task_of_all_passes() {
         (1, 2 * 120 / 10),
         "120 images, one epoch for each of two tasks"
     );
-    assert_eq!((record.forgetting, record.config.tasks), (None, 2));
+    assert_eq!((record.forgetting, record.config.number("tasks")), (None, Some(2.0)));
 }

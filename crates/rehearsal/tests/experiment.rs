@@ -12,10 +12,9 @@ use rehearsal::{
     config::Said,
     experiment::{Experiment, ExperimentError, Outcome},
     network::State,
-    record::Record,
-    run_directory::RunDirectory,
     sample::ImageShape,
 };
+use rehearsal_runs::{Record, RunDirectory};
 use stop_after::StopAfter;
 
 const GREY: ImageShape = ImageShape { height: 28, width: 28, channels: 1 };

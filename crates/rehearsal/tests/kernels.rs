@@ -9,9 +9,9 @@ use rehearsal::{
     datasets::{Dataset, Request, Split},
     experiment::{Experiment, Outcome},
     network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
-    run_directory::RunDirectory,
     sample::to_tensor,
 };
+use rehearsal_runs::RunDirectory;
 
 /// Two tasks of two classes with ER; the accuracy at the end, and the run's checkpoint.
 fn train(kernels: &str, seed: u64) -> (f64, Vec<u8>) {

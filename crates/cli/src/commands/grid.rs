@@ -9,10 +9,7 @@ mod worker;
 use std::{collections::VecDeque, fs, path::Path, process::ExitCode, time::Duration};
 
 use anyhow::{Context, Result, anyhow};
-use rehearsal::{
-    record::Record,
-    run_directory::{RunDirectory, write_whole},
-};
+use rehearsal_runs::{Record, RunDirectory, files, write_whole};
 
 use crate::{
     args::grid::{Grid, Part, Place},
@@ -239,7 +236,7 @@ fn next(plan: &Plan, queue: &mut VecDeque<usize>) -> Option<usize> {
 
 /// One line about a run that has ended.
 fn ended(job: &Job, ending: &Ending) -> String {
-    let result = || Record::parse(&fs::read_to_string(job.directory.join("result.json")).ok()?).ok();
+    let result = || Record::parse(&fs::read_to_string(job.directory.join(files::RESULT)).ok()?).ok();
     let said = match (ending, result()) {
         (Ending::Done, Some(record)) => format!(
             "accuracy {} %, forgetting {} %, {}",

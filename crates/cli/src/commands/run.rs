@@ -10,9 +10,8 @@ use rehearsal::{
     config::{Refusal, Said},
     datasets::Request,
     experiment::{Experiment, ExperimentError, Outcome},
-    record::Record,
-    run_directory::{DirectoryError, RunDirectory},
 };
+use rehearsal_runs::{DirectoryError, Record, RecordError, RunDirectory, files};
 
 use crate::{
     args::Run,
@@ -54,7 +53,7 @@ fn prepare(args: &Run) -> Result<Prepared> {
     };
     let adjusted = adjusted(args)?;
     if let Some(result) = RunDirectory::read_result(directory)? {
-        let named = |why: String| anyhow!("{}: {why}", directory.join("result.json").display());
+        let named = |error: RecordError| anyhow!("{}: {error}", directory.join(files::RESULT).display());
         let record = Record::parse(&result).map_err(named)?;
         if !args.quiet {
             talk("this run is finished");

@@ -1,17 +1,17 @@
 //! What replay does to the embedding space, task by task: the lines of a run's `diagnostics.jsonl`.
 //!
-//! The file has one line of JSON per task, written when the task has been learned, in the order of tasks. Whoever writes
-//! it and whoever reads it use [`TaskDiagnostics`]. What was not measured is left out of the line, or null.
+//! The file has one line of JSON per task, written when the task has been learned, in the order of tasks. What was not
+//! measured is left out of the line, or null.
 
+use measure::{Distance, Histogram};
 use serde::{Deserialize, Serialize};
-
-use crate::Distance;
+use thiserror::Error;
 
 /// What was seen while one task was learned. Tasks and classes are counted from 0, in order of appearance.
 ///
 /// ```
 /// let line = r#"{"task":1,"proxy_drift":[{"class":0,"raw":1.5,"normalised":0.25}],"class_mix":[30,10]}"#;
-/// let task: measure::TaskDiagnostics = serde_json::from_str(line)?;
+/// let task: rehearsal_runs::TaskDiagnostics = serde_json::from_str(line)?;
 /// assert_eq!(task.proxy_drift[0].distance.raw, 1.5);
 /// assert_eq!(task.inner_distance, None);
 /// # Ok::<(), serde_json::Error>(())
@@ -54,66 +54,37 @@ pub struct ClassDrift {
     pub distance: Distance,
 }
 
-/// Counts of values in bins of equal width from `from` to `to`. A value on a boundary belongs to the higher bin, `to` to the last.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Histogram {
-    /// The lower end of the first bin.
-    pub from: f64,
-    /// The upper end of the last bin.
-    pub to: f64,
-    /// One count per bin.
-    pub counts: Vec<u64>,
-    /// How many values were below `from`.
-    #[serde(default)]
-    pub below: u64,
-    /// How many values were above `to`.
-    #[serde(default)]
-    pub above: u64,
+impl TaskDiagnostics {
+    /// Some tasks as the text of `diagnostics.jsonl`.
+    pub fn lines(tasks: &[Self]) -> String {
+        let line = |task| serde_json::to_string(task).expect("diagnostics are plain data") + "\n";
+        tasks.iter().map(line).collect()
+    }
+
+    /// Reads the text of `diagnostics.jsonl`. Unknown fields and empty lines are ignored.
+    ///
+    /// # Errors
+    /// A line is not what [`lines`](Self::lines) writes.
+    pub fn parse(text: &str) -> Result<Vec<Self>, DiagnosticsError> {
+        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let read = |(i, line)| serde_json::from_str(line).map_err(|error| DiagnosticsError { line: i + 1, error });
+        lines.map(read).collect()
+    }
 }
 
-impl Histogram {
-    /// An empty one.
-    ///
-    /// # Panics
-    ///
-    /// If it has no bins or no width.
-    pub fn new(from: f64, to: f64, bins: usize) -> Self {
-        assert!(from < to && bins > 0, "a histogram has bins, and its ends differ");
-        Self { from, to, counts: vec![0; bins], below: 0, above: 0 }
-    }
-
-    /// Counts a value; one that is not a number is not counted.
-    pub fn add(&mut self, value: f64) {
-        let place = (value - self.from) / (self.to - self.from) * self.counts.len() as f64;
-        if value < self.from {
-            self.below += 1;
-        } else if value > self.to {
-            self.above += 1;
-        } else if !value.is_nan() {
-            let last = self.counts.len() - 1;
-            self.counts[(place as usize).min(last)] += 1;
-        }
-    }
-
-    /// How many values were counted, outside the bins included.
-    pub fn total(&self) -> u64 {
-        self.counts.iter().sum::<u64>() + self.below + self.above
-    }
+/// Why a text is not that of a `diagnostics.jsonl`.
+#[derive(Debug, Error)]
+#[error("line {line}: {error}")]
+pub struct DiagnosticsError {
+    /// Which line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub error: serde_json::Error,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_fall_into_their_bins() {
-        let mut histogram = Histogram::new(-1.0, 1.0, 4);
-        for value in [-1.0, -0.6, -0.5, 0.0, 0.99, 1.0, 1.01, -3.0, f64::NAN] {
-            histogram.add(value);
-        }
-        assert_eq!((histogram.below, &histogram.counts[..], histogram.above), (1, &[2, 1, 1, 2][..], 1));
-        assert_eq!(histogram.total(), 8);
-    }
 
     #[test]
     fn a_line_is_read_as_it_was_written() {
@@ -130,5 +101,14 @@ mod tests {
         assert_eq!(serde_json::from_str::<TaskDiagnostics>(&line).unwrap(), task);
         let bare: TaskDiagnostics = serde_json::from_str(r#"{"task":2,"something new":1}"#).unwrap();
         assert_eq!(bare, TaskDiagnostics { task: 2, ..TaskDiagnostics::default() });
+    }
+
+    #[test]
+    fn a_damaged_line_is_told_by_its_number() {
+        let tasks = [0, 1].map(|task| TaskDiagnostics { task, ..TaskDiagnostics::default() });
+        let text = TaskDiagnostics::lines(&tasks);
+        assert_eq!(TaskDiagnostics::parse(&format!("{text}\n")).unwrap(), tasks);
+        let damaged = TaskDiagnostics::parse(text.trim_end().trim_end_matches('}')).unwrap_err();
+        assert!(damaged.to_string().starts_with("line 2: EOF"), "{damaged}");
     }
 }

@@ -13,12 +13,7 @@ use std::{
 use serde::Serialize;
 use thiserror::Error;
 
-const CONFIG: &str = "config.toml";
-const STEPS: &str = "steps.jsonl";
-const CHECKPOINT: &str = "checkpoint/latest.safetensors";
-const PREDICTIONS: &str = "predictions.bin";
-const RESULT: &str = "result.json";
-const DIAGNOSTICS: &str = "diagnostics.jsonl";
+use crate::files::{CHECKPOINT, CONFIG, DIAGNOSTICS, PREDICTIONS, RESULT, STEPS};
 
 /// A run's own directory.
 #[derive(Debug)]
