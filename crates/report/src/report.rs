@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rehearsal_runs::atomic;
 use thiserror::Error;
 
 use crate::{
@@ -47,7 +48,7 @@ pub struct Part {
 #[derive(Debug, Error)]
 pub enum WriteError {
     /// The directory holds something else.
-    #[error("{0} is not empty and holds no report: choose another `--out`")]
+    #[error("{0} is not empty and holds no report")]
     Taken(PathBuf),
     /// A file cannot be written.
     #[error("{path} cannot be written: {error}")]
@@ -172,12 +173,8 @@ pub fn may_write(directory: &Path) -> Result<(), WriteError> {
     if is_empty || is_report { Ok(()) } else { Err(WriteError::Taken(directory.into())) }
 }
 
-/// Writes a file beside its place and renames it: it appears whole or not at all.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
-    let beside = path.with_added_extension("partial");
-    fs::write(&beside, bytes)
-        .and_then(|()| fs::rename(&beside, path))
-        .map_err(|error| WriteError::Unwritable { path: path.into(), error })
+    atomic::write(path, bytes).map_err(|error| WriteError::Unwritable { path: path.into(), error })
 }
 
 fn counted(number: usize, word: &str) -> String {

@@ -14,3 +14,10 @@ pub const RESULT: &str = "result.json";
 pub const DIAGNOSTICS: &str = "diagnostics.jsonl";
 /// The directory of event files, where they were asked for.
 pub const TENSORBOARD: &str = "tensorboard";
+
+/// The runs of a grid, one line of JSON each.
+pub const MANIFEST: &str = "manifest.jsonl";
+/// The directory of what a grid's runs say when they fail.
+pub const LOGS: &str = "logs";
+/// What a grid locks while it runs.
+pub const GRID_LOCK: &str = ".lock";

@@ -1,8 +1,8 @@
 //! What runs write: the names of their files, how these are written and locked, and what stands in them.
 //!
-//! A run has a directory of its own, the [`RunDirectory`]. When it is finished, it says in a [`Record`] what came out. Whoever
-//! writes runs and whoever reads them use the names of [`files`] and the types here; none of them needs to know how a run
-//! learns.
+//! A run has a directory of its own, the [`RunDirectory`]. When it is finished, it says in a [`Record`] what came out. A grid of
+//! runs has a [`GridDirectory`], in which each has a [`RunName`]. Files are replaced by [`atomic::write`]. Whoever writes runs and
+//! whoever reads them use the names of [`files`] and the types here; none of them needs to know how a run learns.
 //!
 //! ```
 //! use rehearsal_runs::{RunDirectory, files};
@@ -17,15 +17,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod atomic;
 mod diagnostics;
+mod error;
 pub mod files;
+mod grid_directory;
+mod lock;
 mod phases;
 mod record;
 mod run_directory;
+mod run_name;
 mod settings;
 
 pub use diagnostics::{ClassDrift, DiagnosticsError, TaskDiagnostics};
+pub use error::DirectoryError;
+pub use grid_directory::{GridDirectory, GridLock};
 pub use phases::Phases;
 pub use record::{Record, RecordError, Seconds};
-pub use run_directory::{DirectoryError, HeldDirectory, RunDirectory, write_whole};
+pub use run_directory::{HeldDirectory, RunDirectory};
+pub use run_name::{RunName, RunNameError};
 pub use settings::Settings;

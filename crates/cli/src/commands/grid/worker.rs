@@ -43,7 +43,8 @@ pub fn run_one(file: &Path, index: usize, place: &Place, threads: Option<usize>)
     let done = run(&job, threads, &asked, Progress::of);
     // `grid status` looks there for why it failed.
     if let Err(error) = &done {
-        let _ = fs::create_dir_all(plan.logs()).and_then(|()| fs::write(&job.log, format!("error: {error:#}\n")));
+        let _ =
+            fs::create_dir_all(plan.directory.logs()).and_then(|()| fs::write(&job.log, format!("error: {error:#}\n")));
     } else {
         let _ = fs::remove_file(&job.log);
     }
@@ -88,9 +89,7 @@ fn run<O: Observer + Send>(
     shown: impl FnOnce(&Experiment) -> O,
 ) -> Result<Option<Record>> {
     let Some(experiment) = open(job, threads, asked)? else {
-        let result = RunDirectory::read_result(&job.directory)?;
-        let record = result.map(|text| Record::parse(&text)).transpose();
-        return record.map_err(|error| anyhow!("{}: {error}", job.directory.display()));
+        return Ok(RunDirectory::read_record(&job.directory)?);
     };
     let shown = shown(&experiment);
     match experiment.run(&mut Interrupt { shown, asked: asked.clone() })? {
