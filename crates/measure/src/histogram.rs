@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Counts of values in bins of equal width from `from` to `to`. A value on a boundary belongs to the higher bin, `to` to the last.
+/// Counts of values in bins of equal width from `from` to `to`. A value on a boundary belongs to
+/// the higher bin, `to` to the last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Histogram {
     /// The lower end of the first bin.

@@ -14,15 +14,17 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_with(path, |file| file.write_all(bytes))
 }
 
-/// Replaces a file by what `content` writes, without holding it in memory. Whoever looks, and whenever the machine stops, finds
-/// the old file or the new one. Only one process at a time may write a file: that is for the caller to see to.
+/// Replaces a file by what `content` writes, without holding it in memory. Whoever looks, and
+/// whenever the machine stops, finds the old file or the new one. Only one process at a time may
+/// write a file: that is for the caller to see to.
 ///
-/// It is written beside its place, as `….partial`. What an earlier process left there is removed; a link that stands there is
-/// removed, too, not followed.
+/// It is written beside its place, as `….partial`. What an earlier process left there is removed; a
+/// link that stands there is removed, too, not followed.
 ///
 /// # Errors
-/// `content` fails, or the file cannot be written; what was there before still is. If only the last step fails, that of making
-/// the new name last on the disk, the new file is there, but may be gone after the machine has stopped.
+/// `content` fails, or the file cannot be written; what was there before still is. If only the last
+/// step fails, that of making the new name last on the disk, the new file is there, but may be gone
+/// after the machine has stopped.
 pub fn write_with(path: &Path, content: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let beside = path.with_added_extension("partial");
     let mut file = create_anew(&beside)?;

@@ -1,13 +1,14 @@
 //! What replay does to the embedding space, task by task: the lines of a run's `diagnostics.jsonl`.
 //!
-//! The file has one line of JSON per task, written when the task has been learned, in the order of tasks. What was not
-//! measured is left out of the line, or null.
+//! The file has one line of JSON per task, written when the task has been learned, in the order of
+//! tasks. What was not measured is left out of the line, or null.
 
 use measure::{Distance, Histogram};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What was seen while one task was learned. Tasks and classes are counted from 0, in order of appearance.
+/// What was seen while one task was learned. Tasks and classes are counted from 0, in order of
+/// appearance.
 ///
 /// ```
 /// let line = r#"{"task":1,"proxy_drift":[{"class":0,"raw":1.5,"normalised":0.25}],"class_mix":[30,10]}"#;
@@ -20,17 +21,20 @@ use thiserror::Error;
 pub struct TaskDiagnostics {
     /// The task.
     pub task: usize,
-    /// How far the proxy of each class seen so far moved from the end of the task before to the end of this one (for
-    /// the first task: from the start). Methods without proxies have none.
+    /// How far the proxy of each class seen so far moved from the end of the task before to the end
+    /// of this one (for the first task: from the start). Methods without proxies have none.
     #[serde(default)]
     pub proxy_drift: Vec<ClassDrift>,
-    /// Mean distance over all pairs of the embeddings retrieved in a step, averaged over the steps of the task.
+    /// Mean distance over all pairs of the embeddings retrieved in a step, averaged over the steps
+    /// of the task.
     #[serde(default)]
     pub inner_distance: Option<Distance>,
-    /// Mean distance of retrieved embeddings to the proxies of their classes, averaged over the steps of the task.
+    /// Mean distance of retrieved embeddings to the proxies of their classes, averaged over the
+    /// steps of the task.
     #[serde(default)]
     pub distance_to_proxies: Option<Distance>,
-    /// Cosines between the gradient of the batch and those of the samples picked for a *high* change of loss.
+    /// Cosines between the gradient of the batch and those of the samples picked for a *high*
+    /// change of loss.
     #[serde(default)]
     pub alignment_high: Option<Histogram>,
     /// The same for the samples picked for a *low* change of loss.

@@ -1,4 +1,5 @@
-//! The directory of a grid: `manifest.jsonl`, a directory for each run, and `logs/` for what runs say when they fail.
+//! The directory of a grid: `manifest.jsonl`, a directory for each run, and `logs/` for what runs
+//! say when they fail.
 
 use std::{
     fs::{self, File},

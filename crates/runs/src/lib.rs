@@ -1,8 +1,10 @@
-//! What runs write: the names of their files, how these are written and locked, and what stands in them.
+//! What runs write: the names of their files, how these are written and locked, and what stands in
+//! them.
 //!
-//! A run has a directory of its own, the [`RunDirectory`]. When it is finished, it says in a [`Record`] what came out. A grid of
-//! runs has a [`GridDirectory`], in which each has a [`RunName`]. Files are replaced by [`atomic::write`]. Whoever writes runs and
-//! whoever reads them use the names of [`files`] and the types here; none of them needs to know how a run learns.
+//! A run has a directory of its own, the [`RunDirectory`]. When it is finished, it says in a
+//! [`Record`] what came out. A grid of runs has a [`GridDirectory`], in which each has a
+//! [`RunName`]. Files are replaced by [`atomic::write`]. Whoever writes runs and whoever reads them
+//! use the names of [`files`] and the types here; none of them needs to know how a run learns.
 //!
 //! ```
 //! use rehearsal_runs::{RunDirectory, files};

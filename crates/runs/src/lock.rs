@@ -1,4 +1,5 @@
-//! A lock that keeps other processes from a directory. It ends with the process that holds it, however that ends.
+//! A lock that keeps other processes from a directory. It ends with the process that holds it,
+//! however that ends.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -10,8 +11,8 @@ use crate::DirectoryError;
 /// How a lock is tried for: [`File::try_lock`], but in tests.
 pub(crate) type TryLock = fn(&File) -> Result<(), TryLockError>;
 
-/// Opens a file of a directory for writing and locks it: one who has that file has the directory. It is made if it is missing,
-/// and what stands in it stays.
+/// Opens a file of a directory for writing and locks it: one who has that file has the directory.
+/// It is made if it is missing, and what stands in it stays.
 pub(crate) fn lock(directory: &Path, name: &str, try_lock: TryLock) -> Result<File, DirectoryError> {
     let path = directory.join(name);
     let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);

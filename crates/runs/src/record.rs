@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use crate::{phases::Phases, settings::Settings};
 
-/// The result of a run. Accuracies are fractions; what is not defined (forgetting of a single task) is null.
+/// The result of a run. Accuracies are fractions; what is not defined (forgetting of a single task)
+/// is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The version of this format.

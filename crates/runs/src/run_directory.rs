@@ -1,8 +1,9 @@
-//! The directory of a run: `config.toml`, `steps.jsonl`, `checkpoint/`, and, once it is finished, `predictions.bin` and `result.json`; where
-//! they were asked for, `diagnostics.jsonl` and `tensorboard/`.
+//! The directory of a run: `config.toml`, `steps.jsonl`, `checkpoint/`, and, once it is finished,
+//! `predictions.bin` and `result.json`; where they were asked for, `diagnostics.jsonl` and
+//! `tensorboard/`.
 //!
-//! Files appear whole or not at all: written beside their place, synced, renamed. `steps.jsonl` grows; a checkpoint remembers its length,
-//! and a resumed run cuts off what came after.
+//! Files appear whole or not at all: written beside their place, synced, renamed. `steps.jsonl`
+//! grows; a checkpoint remembers its length, and a resumed run cuts off what came after.
 
 use std::{
     fs::{self, File},
@@ -49,7 +50,7 @@ impl RunDirectory {
     /// A directory for a new run.
     ///
     /// # Errors
-    /// It holds a run already, or cannot be written.
+    /// It holds a run already, another process writes it, or it cannot be written or locked.
     pub fn create(path: &Path, config: &str) -> Result<Self, DirectoryError> {
         Self::create_with(path, config, File::try_lock)
     }
@@ -80,11 +81,11 @@ impl RunDirectory {
         path.join(STEPS).exists() && matches!(lock(path, STEPS, File::try_lock), Err(DirectoryError::Busy(_)))
     }
 
-    /// Keeps other processes from a run that is to go on. Its checkpoint is read after this, not before: whoever held it until now may have
-    /// written another.
+    /// Keeps other processes from a run that is to go on. Its checkpoint is read after this, not
+    /// before: whoever held it until now may have written another.
     ///
     /// # Errors
-    /// There is no run, another process has it, or it is finished.
+    /// There is no run, another process has it, it is finished, or it cannot be locked.
     pub fn hold(path: &Path) -> Result<HeldDirectory, DirectoryError> {
         Self::hold_with(path, File::try_lock)
     }

@@ -10,8 +10,8 @@ use crate::files;
 /// Names that a grid's directory has for other things.
 const TAKEN: [&str; 2] = [files::LOGS, files::MANIFEST];
 
-/// The name of a run in a grid, which is that of its directory: a single, visible file name on any system, so that nothing that
-/// a file says leads out of the grid's directory.
+/// The name of a run in a grid, which is that of its directory: a single, visible file name on any
+/// system, so that nothing that a file says leads out of the grid's directory.
 ///
 /// ```
 /// use rehearsal_runs::RunName;

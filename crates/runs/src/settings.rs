@@ -1,4 +1,5 @@
-//! The settings of a run, as a table of names and values: what another version adds is kept like the rest.
+//! The settings of a run, as a table of names and values: what another version adds is kept like
+//! the rest.
 
 use std::fmt;
 
