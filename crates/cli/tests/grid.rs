@@ -138,6 +138,29 @@ fn mistakes_are_told_before_anything_runs() {
 }
 
 #[test]
+fn names_in_a_manifest_do_not_lead_out_of_the_grid() {
+    let directory = directory_with(GRID);
+    let grid = directory.path().join("runs/small");
+    assert!(output(directory.path(), &["grid", "run-one", "small.toml", "--index", "0"]).status.success());
+    // The log of a run is removed when the run has ended well.
+    let precious = directory.path().join("runs/precious.log");
+    fs::write(&precious, "precious").unwrap();
+    let settings = "{\"classes\":4,\"tasks\":2,\"train-per-class\":20,\"test-per-class\":10,\"backbone\":\"pixels\"}";
+    let elsewhere = directory.path().join("precious");
+    for name in ["../../precious", "../precious", elsewhere.to_str().unwrap()] {
+        let line = format!("{{\"index\":0,\"name\":{name:?},\"settings\":{settings}}}\n");
+        fs::write(grid.join("manifest.jsonl"), line).unwrap();
+        for arguments in [&["grid", "run-one", "--index", "0"][..], &["grid"]] {
+            let refused = output(directory.path(), &[arguments, &["runs/small/manifest.jsonl"]].concat());
+            assert_eq!(refused.status.code(), Some(2), "{name}");
+            assert!(text(&refused.stderr).contains("does not name a run: it "), "{}", text(&refused.stderr));
+        }
+    }
+    assert_eq!(fs::read(&precious).unwrap(), b"precious");
+    assert!(!elsewhere.exists() && !directory.path().join("runs/precious").exists());
+}
+
+#[test]
 fn a_run_that_fails_is_listed_with_its_log_and_the_others_go_on_if_told() {
     let grid = "[fixed]\nclasses = 4\ntasks = 2\ntrain-per-class = 30\ntest-per-class = 10\nbackbone = 'pixels'\nmethod = 'er'\n\
                 [axes]\nlr = [1e38, 0.01]\n";

@@ -4,9 +4,9 @@
 
 mod program;
 
-use std::{path::Path, sync::OnceLock};
+use std::{path::Path, process::Stdio, sync::OnceLock, time::Duration};
 
-use program::{output, text};
+use program::{output, rehearsal, text};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -56,6 +56,27 @@ fn a_report_of_real_runs() {
     assert!(place.join("figures/after-embedded.png").metadata().unwrap().len() > 10_000);
     let quiet = output(study(), &["report", "runs", "-q", "-o", place.to_str().unwrap()]);
     assert!(quiet.status.success() && quiet.stderr.is_empty(), "{}", text(&quiet.stderr));
+}
+
+#[test]
+fn a_report_that_was_killed_is_made_by_the_same_command() {
+    let mut hit = 0;
+    for wanted in ["", "tables", "figures", "figures", "tables"] {
+        let out = tempfile::tempdir().unwrap();
+        let place = out.path().join("report");
+        let arguments = ["report", "runs", "-q", "-o", place.to_str().unwrap()];
+        let has_begun = || std::fs::read_dir(place.join(wanted)).is_ok_and(|mut files| files.next().is_some());
+        let mut report = rehearsal(study(), &arguments).stdout(Stdio::null()).spawn().unwrap();
+        while !has_begun() && report.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        report.kill().unwrap();
+        report.wait().unwrap();
+        hit += usize::from(!place.join("index.html").exists());
+        let again = output(study(), &arguments);
+        assert!(again.status.success(), "killed when {wanted:?} had something: {}", text(&again.stderr));
+    }
+    assert!(hit >= 3, "only {hit} of 5 kills met a report that was being written");
 }
 
 #[test]

@@ -20,7 +20,7 @@
 //! "#)?;
 //! let runs = grid.runs()?;
 //! assert_eq!(runs.len(), 6);
-//! assert_eq!(runs[0].name, "er-random-memory500-seed0");
+//! assert_eq!(runs[0].name.as_str(), "er-random-memory500-seed0");
 //! # Ok::<(), grid::GridError>(())
 //! ```
 //!

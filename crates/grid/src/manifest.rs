@@ -40,6 +40,11 @@ mod tests {
         assert_eq!(read_manifest("").unwrap_err(), "it lists no run");
         let cut = manifest(&runs).lines().skip(1).collect::<String>();
         assert!(read_manifest(&cut).unwrap_err().starts_with("line 1: it should be run 0"));
+        for name in ["../evil", "/tmp/evil", "a/b", "..", "", "logs", "a\\u0007"] {
+            let elsewhere = manifest(&runs).replace("seed1", name);
+            let why = read_manifest(&elsewhere).unwrap_err();
+            assert!(why.starts_with("line 2: ") && why.contains("does not name a run"), "{name}: {why}");
+        }
         let twice = manifest(&runs).replace("seed1", "seed0");
         assert!(read_manifest(&twice).unwrap_err().starts_with("line 2: it should be run 1, and of another name"));
     }

@@ -97,7 +97,9 @@ mod tests {
         let grid = "[axes]\nmethod = ['er', 'pcr']\nseed = [0, 1, 2]\n[[exclude]]\nmethod = 'er'\nseed = 2\n";
         let runs = Grid::parse(grid).unwrap().runs().unwrap();
         let only: Only = only.parse().map_err(|error: OnlyError| error.to_string())?;
-        only.of(&runs).map(|runs| runs.iter().map(|run| run.name.clone()).collect()).map_err(|error| error.to_string())
+        only.of(&runs)
+            .map(|runs| runs.iter().map(|run| run.name.to_string()).collect())
+            .map_err(|error| error.to_string())
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The runs that a grid stands for.
 
+use rehearsal_runs::{RunName, RunNameError};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -11,7 +12,7 @@ pub struct Planned {
     /// Its place in the list, from 0.
     pub index: usize,
     /// What tells it from the others, as a directory is named.
-    pub name: String,
+    pub name: RunName,
     /// Every setting that the file says.
     pub settings: Table,
 }
@@ -41,7 +42,7 @@ impl Grid {
         for (index, settings) in kept.into_iter().enumerate() {
             let name = self.name(&settings);
             if runs.iter().any(|run| run.name == name) {
-                return Err(GridError::SameRun(name));
+                return Err(GridError::SameRun(name.into()));
             }
             runs.push(Planned { index, name, settings });
         }
@@ -68,7 +69,7 @@ impl Grid {
     }
 
     /// The settings of all axes, as a directory is named. Those with one value too: when another is added, the name stays.
-    fn name(&self, settings: &Table) -> String {
+    fn name(&self, settings: &Table) -> RunName {
         let varied = |name: &str| self.axes.values().flatten().any(|value| value.contains_key(name));
         let mut names: Vec<&str> = settings.keys().map(String::as_str).filter(|name| varied(name)).collect();
         let place = |name: &str| match PLAIN.iter().position(|plain| *plain == name) {
@@ -87,7 +88,8 @@ impl Grid {
         let name: String =
             name.chars().map(|c| if c.is_alphanumeric() || "+-._".contains(c) { c } else { '-' }).collect();
         // Neither hidden, nor another directory, nor where logs are.
-        if name.is_empty() || name.starts_with('.') || name == "logs" { format!("run-{name}") } else { name }
+        let with_prefix = |error: RunNameError| format!("run-{}", error.name).try_into();
+        RunName::try_from(name).or_else(with_prefix).expect("`run-` and letters name a run")
     }
 }
 
@@ -107,7 +109,7 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
-        Grid::parse(text).unwrap().runs().unwrap().into_iter().map(|run| run.name).collect()
+        Grid::parse(text).unwrap().runs().unwrap().into_iter().map(|run| run.name.into()).collect()
     }
 
     #[test]
@@ -143,7 +145,10 @@ mod tests {
         assert_eq!(names("[axes]\nmethod = ['er']"), ["er"]);
         assert_eq!(names("[axes]\nmethod = ['er', 'pcr']"), ["er", "pcr"]);
         assert_eq!(names("[axes]\nlr = [0.05, 1e38, 1.0]"), ["lr0.05", "lr1e38", "lr1"]);
-        assert_eq!(names("[axes]\ndataset = ['..', 'logs', 'a/b']"), ["run-..", "run-logs", "a-b"]);
+        assert_eq!(
+            names("[axes]\ndataset = ['..', 'logs', 'a/b', 'manifest.jsonl', '']"),
+            ["run-..", "run-logs", "a-b", "run-manifest.jsonl", "run-"]
+        );
     }
 
     #[test]

@@ -2,8 +2,7 @@
 //!
 //! A run learns its tasks one after another and is tested on all of them after each. What those tests say is an
 //! [`AccuracyMatrix`]; every measure of the run is a pure function of it, listed in [`METRICS`]. What replay does to
-//! the embedding space is told by the distances: [`inner_distance`], [`distance_to_proxies`] and [`proxy_drift`];
-//! a run's series of them is [`TaskDiagnostics`].
+//! the embedding space is told by the distances: [`inner_distance`], [`distance_to_proxies`] and [`proxy_drift`].
 //! Whether two ways of learning differ is told by [`OverSeeds`], [`wilcoxon`] over pairs of runs, [`mcnemar`] over test
 //! images, and [`holm`] where several such comparisons share a table.
 //!
@@ -27,8 +26,8 @@
 //! ```
 
 mod accuracy_matrix;
-mod diagnostics;
 mod distances;
+mod histogram;
 mod holm;
 mod mcnemar;
 mod metrics;
@@ -37,8 +36,8 @@ mod ranks;
 mod wilcoxon;
 
 pub use accuracy_matrix::{AccuracyMatrix, MatrixError};
-pub use diagnostics::{ClassDrift, Histogram, TaskDiagnostics};
 pub use distances::{Distance, distance_to_proxies, inner_distance, proxy_drift};
+pub use histogram::Histogram;
 pub use holm::holm;
 pub use mcnemar::{McNemar, mcnemar, mcnemar_of};
 pub use metrics::{

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
+pub use rehearsal_runs::Phases;
 
 /// A part of a step that has just ended, for whoever holds a stopwatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,48 +19,16 @@ pub enum Phase {
     Memory,
 }
 
-/// Seconds by what they were spent on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Phases {
-    /// Loading and augmenting.
-    pub data: f64,
-    /// The virtual step.
-    pub virtual_step: f64,
-    /// The rest of choosing what to replay: drawing, loss changes, features, Shapley values.
-    pub scoring: f64,
-    /// Passes, gradients and the update.
-    pub training: f64,
-    /// Offering samples to the memory, with the features or gradients that its policy asks for.
-    pub memory: f64,
-    /// Testing.
-    pub evaluation: f64,
-    /// What diagnostics cost, where they were asked for.
-    #[serde(default)]
-    pub diagnostics: f64,
-}
-
-impl Phases {
-    /// Adds the seconds of a phase of a step.
-    pub fn add(&mut self, phase: Phase, seconds: f64) {
-        *match phase {
-            Phase::Data => &mut self.data,
-            Phase::VirtualStep => &mut self.virtual_step,
-            Phase::Scoring => &mut self.scoring,
-            Phase::Training => &mut self.training,
-            Phase::Memory => &mut self.memory,
+impl Phase {
+    /// Adds its seconds where they belong.
+    pub fn add_to(self, phases: &mut Phases, seconds: f64) {
+        *match self {
+            Self::Data => &mut phases.data,
+            Self::VirtualStep => &mut phases.virtual_step,
+            Self::Scoring => &mut phases.scoring,
+            Self::Training => &mut phases.training,
+            Self::Memory => &mut phases.memory,
         } += seconds;
-    }
-}
-
-impl std::ops::AddAssign for Phases {
-    fn add_assign(&mut self, other: Self) {
-        self.data += other.data;
-        self.virtual_step += other.virtual_step;
-        self.scoring += other.scoring;
-        self.training += other.training;
-        self.memory += other.memory;
-        self.evaluation += other.evaluation;
-        self.diagnostics += other.diagnostics;
     }
 }
 

@@ -4,7 +4,8 @@
 //! passes of its own and is therefore measured in every 50th step only.
 
 use burn::tensor::Tensor;
-use measure::{ClassDrift, Distance, Histogram, TaskDiagnostics, distance_to_proxies, inner_distance, proxy_drift};
+use measure::{Distance, Histogram, distance_to_proxies, inner_distance, proxy_drift};
+use rehearsal_runs::{ClassDrift, TaskDiagnostics};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -56,8 +57,7 @@ impl Diagnostics {
 
     /// The tasks that have been learned, as lines of `diagnostics.jsonl`.
     pub fn lines(&self) -> String {
-        let line = |task| serde_json::to_string(task).expect("diagnostics are plain data") + "\n";
-        self.finished.iter().map(line).collect()
+        TaskDiagnostics::lines(&self.finished)
     }
 
     /// Counts what a step did; `before` is the network before the step, `learner` the one after it.

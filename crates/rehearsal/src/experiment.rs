@@ -7,20 +7,20 @@ mod progress;
 
 use std::{fmt::Write, ops::ControlFlow, path::Path, sync::Arc};
 
+use rehearsal_runs::{DirectoryError, Record, RunDirectory};
 use serde::Serialize;
 
 pub use error::ExperimentError;
 pub use progress::{LastStep, Progress};
 
 use crate::{
-    clock::Clock,
+    clock::{Clock, Phase},
     config::{Config, LearnerConfig, Refusal, Said},
     datasets::Source,
     diagnostics::Diagnostics,
     learner::{Learner, Parts, Position, Step, on_threads},
     observer::{Observer, StepEvent},
-    record::Record,
-    run_directory::{DirectoryError, RunDirectory},
+    record::record,
     sample::TaskId,
     stream::Stream,
 };
@@ -235,7 +235,7 @@ impl Experiment {
             let before = self.progress.diagnostics.is_some().then(|| self.learner.network().clone());
             let (epoch, mut clock) = (self.learner.position().epoch, Clock::start());
             let phases = &mut self.progress.phases;
-            let mut mark = |phase| phases.add(phase, clock.lap());
+            let mut mark = |phase: Phase| phase.add_to(phases, clock.lap());
             let Some(step) = self.learner.learn_next(&mut lesson, &mut mark)? else {
                 return Ok(ControlFlow::Continue(()));
             };
@@ -337,7 +337,7 @@ impl Experiment {
             (None, None) => Vec::new(),
         };
         let (class_names, steps) = (self.stream.class_names().to_vec(), self.learner.position().steps);
-        let record = Record::new(self.config, self.data_sha256, class_names, self.progress, steps, correct.len());
+        let record = record(&self.config, self.data_sha256, class_names, self.progress, steps, correct.len());
         if let Some(directory) = &mut self.directory {
             let json = serde_json::to_string_pretty(&record).expect("a record is plain data");
             directory.finish(&correct, &(json + "\n"))?;

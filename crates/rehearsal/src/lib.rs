@@ -32,7 +32,7 @@
 //! ```
 //!
 //! The rooms, in the order in which a sample passes through them: [`datasets`] → [`stream`] → [`views`] ([`augment`]) →
-//! [`learner`] ([`probe`] → [`retrieval`] → [`methods`] → [`memory`]) → [`experiment`] → [`record`].
+//! [`learner`] ([`probe`] → [`retrieval`] → [`methods`] → [`memory`]) → [`experiment`] → [`rehearsal_runs::Record`].
 
 pub mod appraiser;
 pub mod augment;
@@ -53,9 +53,8 @@ pub mod network;
 pub mod observer;
 pub mod optimizer;
 pub mod probe;
-pub mod record;
+mod record;
 pub mod retrieval;
-pub mod run_directory;
 pub mod sample;
 pub mod shapley;
 pub mod stream;

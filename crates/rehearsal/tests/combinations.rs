@@ -13,10 +13,9 @@ use rehearsal::{
     experiment::{Experiment, Outcome},
     memory::PolicyKind,
     methods::MethodKind,
-    record::Record,
     retrieval::RetrievalKind,
-    run_directory::RunDirectory,
 };
+use rehearsal_runs::{Record, RunDirectory};
 use stop_after::StopAfter;
 
 /// Two tasks of two classes, 12 steps of 10, on a memory that is soon full; every mechanism has its turn.
@@ -97,5 +96,5 @@ fn joint_training_is_one_task_of_all_passes() {
         (1, 2 * 120 / 10),
         "120 images, one epoch for each of two tasks"
     );
-    assert_eq!((record.forgetting, record.config.tasks), (None, 2));
+    assert_eq!((record.forgetting, record.config.number("tasks")), (None, Some(2.0)));
 }

@@ -6,12 +6,11 @@ mod stop_after;
 
 use std::path::Path;
 
-use measure::TaskDiagnostics;
 use rehearsal::{
     config::Said,
     experiment::{Experiment, Outcome},
-    record::Record,
 };
+use rehearsal_runs::{Record, TaskDiagnostics};
 use stop_after::StopAfter;
 
 /// Two tasks of two classes, 60 steps each.

@@ -12,9 +12,8 @@ use rehearsal::{
     config::Said,
     experiment::{Experiment, ExperimentError, Outcome},
     network::State,
-    record::Record,
-    run_directory::RunDirectory,
 };
+use rehearsal_runs::{Record, RunDirectory};
 use stop_after::StopAfter;
 
 /// Two tasks of two classes, 24 steps, on a small network; `more` overrides.

@@ -1,6 +1,8 @@
 //! How a group learned: the method, what it replays, and options that differ. An arm of the study, as a trial has arms.
 
-use crate::settings::{Part, Settings};
+use rehearsal_runs::Settings;
+
+use crate::settings::{self, Part};
 
 /// A method with its retrieval, memory policy and options.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +51,7 @@ const METHODS: [(&str, &str); 9] = [
 impl Arm {
     /// That of a run.
     pub fn of(settings: &Settings) -> Self {
-        let settings = settings.arm();
+        let settings = settings::arm(settings);
         let replay = Replay::of(settings.get("retrieval"), settings.get("ratio"));
         let policy = settings.get("memory-policy").to_owned();
         let method = match settings.get("method") {
@@ -187,7 +189,7 @@ mod tests {
     use super::*;
 
     fn arm(value: serde_json::Value) -> Arm {
-        Arm::of(&Settings(serde_json::from_value(value).unwrap()))
+        Arm::of(&serde_json::from_value(value).unwrap())
     }
 
     #[test]

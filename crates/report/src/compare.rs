@@ -8,7 +8,7 @@ use crate::{
     pairs::{Pair, differences, pairs, pooled, test},
     protocol::Data,
     run::Run,
-    settings::Part,
+    settings::{Part, arm, protocol},
 };
 
 /// What a comparison says.
@@ -105,8 +105,8 @@ impl Comparison {
 /// The settings that all runs of a side share: how they learn and under which conditions.
 fn kind(side: &str, runs: &[Run]) -> Result<Part, CompareError> {
     let of = |run: &Run| {
-        let mut settings = run.settings.arm();
-        settings.0.extend(run.settings.protocol().0);
+        let mut settings = arm(&run.settings);
+        settings.0.extend(protocol(&run.settings).0);
         settings
     };
     let first = runs.first().map(of).ok_or_else(|| CompareError::Empty(side.into()))?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use measure::{AccuracyMatrix, McNemar, Wilcoxon, mcnemar, mcnemar_of, wilcoxon};
 
-use crate::run::Run;
+use crate::{run::Run, settings::data};
 
 /// Accuracies are sums of counts: what is below this is noise of the last bits, and would break ties.
 const NOISE: f64 = 1e-10;
@@ -25,7 +25,7 @@ pub fn pairs<'a>(first: &[&'a Run], second: &[&'a Run]) -> Vec<Pair<'a>> {
 }
 
 fn is_partner(one: &Run, other: &Run) -> bool {
-    one.seed == other.seed && one.data_sha256 == other.data_sha256 && one.settings.data() == other.settings.data()
+    one.seed == other.seed && one.data_sha256 == other.data_sha256 && data(&one.settings) == data(&other.settings)
 }
 
 /// The second minus the first, for every pair in which the measure is defined for both.

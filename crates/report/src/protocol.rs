@@ -1,8 +1,10 @@
 //! What a group learned and under which conditions, and how that differs from the paper.
 
+use rehearsal_runs::Settings;
+
 use crate::{
     run::Run,
-    settings::{Part, Settings},
+    settings::{self, Part},
 };
 
 /// The paper's six data sets, its names for them, and how many classes it cuts into how many tasks.
@@ -54,7 +56,7 @@ impl Data {
 
     /// Those of a run of which only the settings are known.
     pub fn of(settings: &Settings) -> Self {
-        let settings = settings.data();
+        let settings = settings::data(settings);
         let name = settings.get("dataset");
         let place = PAPER_DATA.iter().position(|(id, ..)| *id == name).unwrap_or(PAPER_DATA.len());
         let classes = settings.number("classes").map(|classes| classes as usize);
@@ -142,7 +144,7 @@ pub struct Protocol(Part);
 impl Protocol {
     /// That of a run.
     pub fn of(settings: &Settings) -> Self {
-        Self(settings.protocol())
+        Self(settings::protocol(settings))
     }
 
     /// How many samples the memory holds.

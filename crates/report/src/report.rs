@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rehearsal_runs::atomic;
 use thiserror::Error;
 
 use crate::{
@@ -20,6 +21,9 @@ use crate::{
     table::Table,
     tables::{self, Conditions},
 };
+
+/// Stands in the directory of a report while it is written: one that was interrupted is known by it, and may be replaced.
+const UNFINISHED: &str = "report.unfinished";
 
 /// A report of some runs.
 pub struct Report {
@@ -47,7 +51,7 @@ pub struct Part {
 #[derive(Debug, Error)]
 pub enum WriteError {
     /// The directory holds something else.
-    #[error("{0} is not empty and holds no report: choose another `--out`")]
+    #[error("{0} is not empty and holds no report")]
     Taken(PathBuf),
     /// A file cannot be written.
     #[error("{path} cannot be written: {error}")]
@@ -97,7 +101,8 @@ impl Report {
         text
     }
 
-    /// Writes the report into a directory and returns the path of its page. An older report there is replaced.
+    /// Writes the report into a directory and returns the path of its page. An older report there, or one that was interrupted,
+    /// is replaced.
     ///
     /// # Errors
     /// The directory holds something else, or cannot be written.
@@ -105,6 +110,9 @@ impl Report {
         may_write(directory)?;
         let base =
             std::path::absolute(directory).map_err(|error| WriteError::Unwritable { path: directory.into(), error })?;
+        let unfinished = directory.join(UNFINISHED);
+        fs::create_dir_all(directory).map_err(|error| WriteError::Unwritable { path: directory.into(), error })?;
+        write(&unfinished, b"This report was interrupted: make it again with the same command.\n")?;
         for below in ["tables", "figures"] {
             // Files of an older report would pass for parts of this one.
             let path = directory.join(below);
@@ -130,6 +138,7 @@ impl Report {
         write(&directory.join("index.md"), self.markdown().as_bytes())?;
         let page = directory.join("index.html");
         write(&page, page::page(self, &Places::new(&self.study, &base)).as_bytes())?;
+        fs::remove_file(&unfinished).map_err(|error| WriteError::Unwritable { path: unfinished, error })?;
         Ok(page)
     }
 
@@ -162,22 +171,21 @@ fn part(study: &Study, protocols: &[Protocol], i: usize, protocol: &Protocol, ar
     Part { id: format!("conditions-{}", i + 1), title: conditions.label.clone(), tables, figures, notes }
 }
 
-/// Whether a report may be written into a directory: it is empty, holds an older report, or does not exist yet.
+/// Whether a report may be written into a directory: it is empty, holds an older report or one that was interrupted, or does not
+/// exist yet.
 ///
 /// # Errors
 /// It holds something else.
 pub fn may_write(directory: &Path) -> Result<(), WriteError> {
     let is_empty = fs::read_dir(directory).map_or(true, |mut entries| entries.next().is_none());
     let is_report = fs::read_to_string(directory.join("index.html")).is_ok_and(|page| page.contains(page::GENERATOR));
-    if is_empty || is_report { Ok(()) } else { Err(WriteError::Taken(directory.into())) }
+    let unfinished = directory.join(UNFINISHED);
+    let is_unfinished = unfinished.exists() || unfinished.with_added_extension("partial").exists();
+    if is_empty || is_report || is_unfinished { Ok(()) } else { Err(WriteError::Taken(directory.into())) }
 }
 
-/// Writes a file beside its place and renames it: it appears whole or not at all.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
-    let beside = path.with_added_extension("partial");
-    fs::write(&beside, bytes)
-        .and_then(|()| fs::rename(&beside, path))
-        .map_err(|error| WriteError::Unwritable { path: path.into(), error })
+    atomic::write(path, bytes).map_err(|error| WriteError::Unwritable { path: path.into(), error })
 }
 
 fn counted(number: usize, word: &str) -> String {

@@ -8,11 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use measure::{AccuracyMatrix, TaskDiagnostics};
+use measure::AccuracyMatrix;
+use rehearsal_runs::{Settings, TaskDiagnostics, files};
 use serde::Deserialize;
 use thiserror::Error;
-
-use crate::settings::Settings;
 
 /// A finished run.
 #[derive(Clone, Debug)]
@@ -82,7 +81,7 @@ pub enum ReadError {
 
 #[derive(Deserialize)]
 struct ResultFile {
-    config: serde_json::Map<String, serde_json::Value>,
+    config: Settings,
     matrix: AccuracyMatrix,
     #[serde(default)]
     data_sha256: String,
@@ -102,7 +101,7 @@ struct Seconds {
 /// Whether a directory holds a run, finished or not.
 pub fn is_run(directory: &Path) -> bool {
     let has = |file: &str| directory.join(file).is_file();
-    has("result.json") || has("config.toml") && has("steps.jsonl")
+    has(files::RESULT) || has(files::CONFIG) && has(files::STEPS)
 }
 
 /// Reads the run in a directory.
@@ -110,11 +109,11 @@ pub fn is_run(directory: &Path) -> bool {
 /// # Errors
 /// A file is missing or damaged.
 pub fn read(directory: &Path) -> Result<Found, ReadError> {
-    let result = directory.join("result.json");
+    let result = directory.join(files::RESULT);
     if !result.is_file() {
-        let path = directory.join("config.toml");
+        let path = directory.join(files::CONFIG);
         let settings = toml::from_str(&text(&path)?).map_err(|error| damaged(&path, error.message()))?;
-        return Ok(Found::Unfinished(Unfinished { path: directory.into(), settings: Settings(settings) }));
+        return Ok(Found::Unfinished(Unfinished { path: directory.into(), settings }));
     }
     let file: ResultFile =
         serde_json::from_str(&text(&result)?).map_err(|error| damaged(&result, error.to_string()))?;
@@ -125,7 +124,7 @@ pub fn read(directory: &Path) -> Result<Found, ReadError> {
     let seed = seed.ok_or_else(|| damaged(&result, "its config has no seed"))?;
     Ok(Found::Finished(Box::new(Run {
         path: directory.into(),
-        settings: Settings(file.config.into_iter().collect()),
+        settings: file.config,
         seed,
         data_sha256: file.data_sha256,
         class_names: file.class_names,
@@ -133,8 +132,8 @@ pub fn read(directory: &Path) -> Result<Found, ReadError> {
         seconds: file.seconds.map(|seconds| seconds.total),
         samples_per_second: file.samples_per_second,
         peak_memory_bytes: file.peak_memory_bytes,
-        correct: correct(&directory.join("predictions.bin"), file.test_images)?,
-        diagnostics: diagnostics(&directory.join("diagnostics.jsonl"))?,
+        correct: correct(&directory.join(files::PREDICTIONS), file.test_images)?,
+        diagnostics: diagnostics(&directory.join(files::DIAGNOSTICS))?,
     })))
 }
 
@@ -157,11 +156,7 @@ fn diagnostics(path: &Path) -> Result<Vec<TaskDiagnostics>, ReadError> {
     if !path.is_file() {
         return Ok(Vec::new());
     }
-    let text = text(path)?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(i, line)| serde_json::from_str(line).map_err(|error| damaged(path, format!("line {}: {error}", i + 1))))
-        .collect()
+    TaskDiagnostics::parse(&text(path)?).map_err(|error| damaged(path, error.to_string()))
 }
 
 fn text(path: &Path) -> Result<String, ReadError> {

@@ -1,8 +1,8 @@
-//! The settings of a run, as a table of names and values: what a newer version adds is kept and compared like the rest.
+//! What the settings of a run are to a report: what a newer version adds is kept and compared like the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use rehearsal_runs::Settings;
 
 /// Settings that do not change a run's results, or are what is averaged over.
 const APART: &[&str] =
@@ -40,39 +40,24 @@ const PROTOCOL: &[&str] = &[
     "kernels",
 ];
 
-/// Every setting of a run by its name in `config.toml`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings(pub BTreeMap<String, Value>);
+/// What is learned.
+pub fn data(settings: &Settings) -> Part {
+    part(settings, |name| DATA.contains(&name))
+}
 
-impl Settings {
-    /// A setting as text, without quotes.
-    pub fn text(&self, name: &str) -> Option<String> {
-        self.0.get(name).map(plain)
-    }
+/// What must agree for a comparison to be fair.
+pub fn protocol(settings: &Settings) -> Part {
+    part(settings, |name| PROTOCOL.contains(&name))
+}
 
-    /// A setting that is a number.
-    pub fn number(&self, name: &str) -> Option<f64> {
-        self.0.get(name)?.as_f64()
-    }
+/// How it is learned: the method, its retrieval, and every setting that is nothing else.
+pub fn arm(settings: &Settings) -> Part {
+    part(settings, |name| ![APART, DATA, PROTOCOL].iter().any(|list| list.contains(&name)))
+}
 
-    /// What is learned.
-    pub fn data(&self) -> Part {
-        self.part(|name| DATA.contains(&name))
-    }
-
-    /// What must agree for a comparison to be fair.
-    pub fn protocol(&self) -> Part {
-        self.part(|name| PROTOCOL.contains(&name))
-    }
-
-    /// How it is learned: the method, its retrieval, and every setting that is nothing else.
-    pub fn arm(&self) -> Part {
-        self.part(|name| ![APART, DATA, PROTOCOL].iter().any(|list| list.contains(&name)))
-    }
-
-    fn part(&self, wanted: impl Fn(&str) -> bool) -> Part {
-        Part(self.0.iter().filter(|(name, _)| wanted(name)).map(|(name, value)| (name.clone(), plain(value))).collect())
-    }
+fn part(settings: &Settings, wanted: impl Fn(&str) -> bool) -> Part {
+    let wanted = settings.names().filter(|name| wanted(name));
+    Part(wanted.map(|name| (name.to_owned(), settings.text(name).unwrap_or_default())).collect())
 }
 
 /// Some settings as text, comparable.
@@ -146,36 +131,29 @@ fn telling<'a>(mut names: BTreeSet<&'a str>, parts: &BTreeSet<&Part>) -> Vec<&'a
     told
 }
 
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
     fn settings(value: Value) -> Settings {
-        Settings(serde_json::from_value(value).unwrap())
+        serde_json::from_value(value).unwrap()
     }
 
     #[test]
     fn every_setting_has_one_place_and_new_ones_belong_to_the_arm() {
         let run = settings(json!({"seed": 3, "dataset": "cifar100", "epochs": 1, "method": "pcr", "brand-new": 0.5}));
-        assert_eq!(run.data().0.len() + run.protocol().0.len() + run.arm().0.len(), 4, "all but the seed");
-        assert_eq!(run.arm().get("brand-new"), "0.5");
-        assert_eq!(run.protocol().number("epochs"), Some(1.0));
-        assert_eq!((run.arm().get("retrieval"), run.number("seed")), ("", Some(3.0)));
+        assert_eq!(data(&run).0.len() + protocol(&run).0.len() + arm(&run).0.len(), 4, "all but the seed");
+        assert_eq!(arm(&run).get("brand-new"), "0.5");
+        assert_eq!(protocol(&run).number("epochs"), Some(1.0));
+        assert_eq!((arm(&run).get("retrieval"), run.number("seed")), ("", Some(3.0)));
     }
 
     #[test]
     fn parts_say_where_they_differ() {
-        let one = settings(json!({"method": "er", "views": "raw"})).arm();
-        let other = settings(json!({"method": "pcr", "views": "raw", "ratio": "5:5"})).arm();
+        let one = arm(&settings(json!({"method": "er", "views": "raw"})));
+        let other = arm(&settings(json!({"method": "pcr", "views": "raw", "ratio": "5:5"})));
         assert_eq!(one.differing(&other), ["method", "ratio"]);
         assert_eq!(one.without("method").differing(&other.without("method")), ["ratio"]);
     }

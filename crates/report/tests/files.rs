@@ -142,6 +142,24 @@ fn a_directory_that_holds_something_else_is_refused() {
     assert_eq!(files_in(&out), 1);
 }
 
+#[test]
+fn a_report_that_was_interrupted_is_made_again() {
+    let directory = runs();
+    write(directory.path());
+    let out = directory.path().join("out");
+    let whole = files(&out);
+    // What cannot be removed stands in the way of the last but one file.
+    fs::create_dir_all(out.join("index.md.partial/in the way")).unwrap();
+    let study = || Study::read(&[directory.path().join("runs")]).unwrap();
+    let error = Report::new(study()).write(&out).unwrap_err().to_string();
+    assert!(error.contains("index.md cannot be written"), "{error}");
+    // A first report would not have had a page yet.
+    fs::remove_file(out.join("index.html")).unwrap();
+    fs::remove_dir_all(out.join("index.md.partial")).unwrap();
+    write(directory.path());
+    assert_eq!(files(&out), whole, "nothing is left of the interruption");
+}
+
 fn files_in(directory: &Path) -> usize {
     fs::read_dir(directory).unwrap().count()
 }

@@ -6,13 +6,10 @@ mod pool;
 mod state;
 mod worker;
 
-use std::{collections::VecDeque, fs, path::Path, process::ExitCode, time::Duration};
+use std::{collections::VecDeque, path::Path, process::ExitCode, time::Duration};
 
-use anyhow::{Context, Result, anyhow};
-use rehearsal::{
-    record::Record,
-    run_directory::{RunDirectory, write_whole},
-};
+use anyhow::{Result, anyhow};
+use rehearsal_runs::{DirectoryError, GridLock, RunDirectory};
 
 use crate::{
     args::grid::{Grid, Part, Place},
@@ -68,7 +65,7 @@ fn status(file: &Path, place: &Place, json: bool) -> Result<ExitCode> {
         }
     }
     if !json {
-        text += &format!("{} in {}\n", counted(&states), plan.out.display());
+        text += &format!("{} in {}\n", counted(&states), plan.directory.path().display());
     }
     print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -92,9 +89,9 @@ fn run(args: &Grid, file: &Path) -> Result<ExitCode> {
     };
     let Sitting { plan, states, chosen, waiting, .. } = &sitting;
     let of: Vec<State> = chosen.iter().map(|&index| states[index].clone()).collect();
-    talk(&format!("{} in {}", counted(&of), plan.out.display()));
+    talk(&format!("{} in {}", counted(&of), plan.directory.path().display()));
     if waiting.is_empty() {
-        talk(&format!("nothing is left to do; make a report: rehearsal report {}", plan.out.display()));
+        talk(&format!("nothing is left to do; make a report: rehearsal report {}", plan.directory.path().display()));
         return Ok(ExitCode::SUCCESS);
     }
     if args.dry_run {
@@ -154,14 +151,12 @@ fn estimate(Sitting { plan, states, waiting, jobs, threads, .. }: &Sitting) -> R
 }
 
 /// Makes the grid's directory, writes the manifest, and keeps other grids out while the lock lives.
-fn begin(plan: &Plan) -> Result<fs::File> {
-    let unwritable = || format!("{} cannot be written", plan.out.display());
-    fs::create_dir_all(plan.logs()).with_context(unwritable)?;
-    let lock = fs::File::create(plan.out.join(".lock")).with_context(unwritable)?;
-    if matches!(lock.try_lock(), Err(fs::TryLockError::WouldBlock)) {
-        return Err(anyhow!("another grid is running in {}", plan.out.display()));
-    }
-    write_whole(&plan.manifest(), grid::manifest(&plan.planned()).as_bytes())?;
+fn begin(plan: &Plan) -> Result<GridLock> {
+    let lock = plan.directory.hold().map_err(|error| match error {
+        DirectoryError::Busy(path) => anyhow!("another grid is running in {}", path.display()),
+        error => error.into(),
+    })?;
+    plan.directory.write_manifest(&grid::manifest(&plan.planned()))?;
     Ok(lock)
 }
 
@@ -170,7 +165,7 @@ fn work(sitting: &Sitting, go_on: bool) -> Result<ExitCode> {
     let Sitting { plan, chosen, waiting, jobs, threads, .. } = sitting;
     let mut overview = Overview::new(chosen.len() - waiting.len(), chosen.len());
     let asked = Asked::listen(|_| {})?;
-    let mut pool = Pool::new(plan.manifest(), *threads)?;
+    let mut pool = Pool::new(plan.directory.manifest(), *threads)?;
     let mut queue: VecDeque<usize> = waiting.iter().copied().collect();
     let (mut failed, mut stopping): (Vec<(usize, String)>, bool) = (Vec::new(), false);
     let mut waited = false;
@@ -178,7 +173,7 @@ fn work(sitting: &Sitting, go_on: bool) -> Result<ExitCode> {
         while !stopping && pool.running() < *jobs {
             let Some(index) = next(plan, &mut queue) else { break };
             match pool.start(index, &plan.jobs[index]) {
-                Ok(()) => overview.start(index, &plan.jobs[index].planned.name),
+                Ok(()) => overview.start(index, plan.jobs[index].planned.name.as_str()),
                 Err(error) => fail(index, format!("{error:#}"), go_on, &mut failed, &mut stopping),
             }
         }
@@ -239,8 +234,7 @@ fn next(plan: &Plan, queue: &mut VecDeque<usize>) -> Option<usize> {
 
 /// One line about a run that has ended.
 fn ended(job: &Job, ending: &Ending) -> String {
-    let result = || Record::parse(&fs::read_to_string(job.directory.join("result.json")).ok()?).ok();
-    let said = match (ending, result()) {
+    let said = match (ending, RunDirectory::read_record(&job.directory).ok().flatten()) {
         (Ending::Done, Some(record)) => format!(
             "accuracy {} %, forgetting {} %, {}",
             percent(record.accuracy),
@@ -257,13 +251,13 @@ fn ended(job: &Job, ending: &Ending) -> String {
 /// Says how far the grid is. It is done only if every chosen run is.
 fn finish(Sitting { plan, chosen, .. }: &Sitting, failed: &[(usize, String)], asked: bool) -> ExitCode {
     let states: Vec<State> = chosen.iter().map(|&index| State::of(&plan.jobs[index])).collect();
-    talk(&format!("{} in {}", counted(&states), plan.out.display()));
+    talk(&format!("{} in {}", counted(&states), plan.directory.path().display()));
     for (index, why) in failed {
         let job = &plan.jobs[*index];
         talk(&format!("failed: {}: {why} (all of it: {})", job.planned.name, job.log.display()));
     }
     if states.iter().all(|state| *state == State::Done) {
-        talk(&format!("make a report: rehearsal report {}", plan.out.display()));
+        talk(&format!("make a report: rehearsal report {}", plan.directory.path().display()));
         return ExitCode::SUCCESS;
     }
     if failed.is_empty() {

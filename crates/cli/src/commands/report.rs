@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use report::{
-    report::{Report, may_write},
+    report::{Report, WriteError, may_write},
     study::Study,
 };
 
@@ -16,7 +16,7 @@ use crate::{
 /// Reads runs, writes the report, and prints where its page is.
 pub fn report(args: &args::Report) -> Result<ExitCode> {
     if let Err(error) = may_write(&args.out) {
-        return Ok(refuse(&error.to_string()));
+        return Ok(refuse(&with_flags(&error)));
     }
     let study = match Study::read(&args.directories) {
         Ok(study) if study.groups.is_empty() => return Ok(refuse(&nothing(args, &study))),
@@ -33,6 +33,14 @@ pub fn report(args: &args::Report) -> Result<ExitCode> {
     let page = report.write(&args.out)?;
     print(&format!("{}\n", page.display()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// With the flag that helps.
+fn with_flags(error: &WriteError) -> String {
+    match error {
+        WriteError::Taken(_) => format!("{error}: choose another `--out`"),
+        error => error.to_string(),
+    }
 }
 
 fn nothing(args: &args::Report, study: &Study) -> String {

@@ -10,9 +10,8 @@ use rehearsal::{
     config::{Refusal, Said},
     datasets::Request,
     experiment::{Experiment, ExperimentError, Outcome},
-    record::Record,
-    run_directory::{DirectoryError, RunDirectory},
 };
+use rehearsal_runs::{DirectoryError, Record, RunDirectory};
 
 use crate::{
     args::Run,
@@ -53,9 +52,7 @@ fn prepare(args: &Run) -> Result<Prepared> {
         return begin(args).map(|experiment| Prepared::Ready(Box::new(experiment)));
     };
     let adjusted = adjusted(args)?;
-    if let Some(result) = RunDirectory::read_result(directory)? {
-        let named = |why: String| anyhow!("{}: {why}", directory.join("result.json").display());
-        let record = Record::parse(&result).map_err(named)?;
+    if let Some(record) = RunDirectory::read_record(directory)? {
         if !args.quiet {
             talk("this run is finished");
         }
@@ -88,8 +85,18 @@ fn begin(args: &Run) -> Result<Experiment> {
     let said = said.overridden_by(&args.settings.said());
     pack(&said, args.quiet)?;
     match &args.out {
-        Some(out) => Ok(Experiment::new(&said, Some(out))?),
+        Some(out) => Experiment::new(&said, Some(out)).map_err(with_flags),
         None => begin_in_free_directory(&said),
+    }
+}
+
+/// With the flags that help.
+fn with_flags(error: ExperimentError) -> anyhow::Error {
+    match &error {
+        ExperimentError::Directory(DirectoryError::Taken(path)) => {
+            anyhow!("{error}: choose another `--out`, or continue it with `--resume {}`", path.display())
+        }
+        _ => error.into(),
     }
 }
 

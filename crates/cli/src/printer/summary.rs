@@ -3,7 +3,7 @@
 use std::{fmt::Write, path::Path};
 
 use measure::AccuracyMatrix;
-use rehearsal::record::Record;
+use rehearsal_runs::Record;
 
 use super::percent;
 

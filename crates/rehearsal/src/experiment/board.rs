@@ -7,10 +7,10 @@ use std::{
 };
 
 use measure::{AccuracyMatrix, forgetting};
+use rehearsal_runs::{DirectoryError, files};
 use tensorboard::EventFile;
 
 use super::LastStep;
-use crate::run_directory::DirectoryError;
 
 /// How far behind a viewer may be.
 const FLUSH_EVERY: Duration = Duration::from_secs(2);
@@ -25,7 +25,7 @@ impl Board {
     /// Of a run in `directory`. What an earlier sitting wrote about `step` and later ones is void: whether it came to test after the step
     /// is not known, so the step itself is written again.
     pub(super) fn open(directory: &Path, step: u64) -> Result<Self, DirectoryError> {
-        let place = directory.join("tensorboard");
+        let place = directory.join(files::TENSORBOARD);
         let events = EventFile::resume(&place, now(), step).map_err(|error| unwritable(place)(error))?;
         Ok(Self { events, flushed: Instant::now() })
     }

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use rehearsal_runs::RunDirectory;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -11,7 +12,6 @@ use crate::{
     config::Config,
     learner::{Learner, Parts, Position},
     record::peak_memory,
-    run_directory::RunDirectory,
     stream::Stream,
 };
 

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
+use rehearsal_runs::DirectoryError;
 use thiserror::Error;
 
-use crate::{
-    config::Refusal, datasets::DataError, learner::LearnerError, run_directory::DirectoryError, stream::StreamError,
-};
+use crate::{config::Refusal, datasets::DataError, learner::LearnerError, stream::StreamError};
 
 /// Why a run cannot begin or go on.
 #[derive(Debug, Error)]

@@ -2,6 +2,7 @@
 
 use std::{fs::File, io, path::Path, sync::Arc};
 
+use rehearsal_runs::atomic;
 use safetensors::{Dtype, tensor::TensorInfo};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,6 @@ use crate::{
     memory::{Memorized, Memory},
     model_file::{self, ArrayToWrite, ModelFileError, Reader},
     network::{Array, HeadKind, State, StateError},
-    run_directory::write_file,
     sample::{Class, ImageShape, Sample, TaskId},
 };
 
@@ -77,7 +77,7 @@ impl Learner {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), LearnerError> {
         let path = path.as_ref();
         let write = |file: &mut File| self.write_to(file, None);
-        Ok(write_file(path, write).map_err(|error| ModelFileError::Unwritable { path: path.into(), error })?)
+        Ok(atomic::write_with(path, write).map_err(|error| ModelFileError::Unwritable { path: path.into(), error })?)
     }
 
     /// The learner of a file, ready to predict and to go on learning.

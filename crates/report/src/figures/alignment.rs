@@ -1,6 +1,7 @@
 //! Histograms: how the gradients of retrieved samples agree with the batch's, and how much candidates' losses would change.
 
-use measure::{Histogram, TaskDiagnostics};
+use measure::Histogram;
+use rehearsal_runs::TaskDiagnostics;
 
 use super::{Figure, Named, Scene};
 use crate::drawing::{Axis, Curve, Lines, Panel, Point, Shape};

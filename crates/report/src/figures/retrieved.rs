@@ -1,6 +1,7 @@
 //! What is retrieved: how far apart, how far from its proxies, and of which classes.
 
-use measure::{Distance, TaskDiagnostics};
+use measure::Distance;
+use rehearsal_runs::TaskDiagnostics;
 
 use super::{Figure, Named, Scene};
 use crate::drawing::{Axis, Curve, HeatMap, HeatMaps, Lines, Panel, Point, Shape};

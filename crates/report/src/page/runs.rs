@@ -1,10 +1,12 @@
 //! The list of runs at the end of the page: where every link leads.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Write,
     path::{Component, Path, PathBuf},
 };
+
+use rehearsal_runs::files::RESULT;
 
 use crate::{formats::html::escaped, report::Report, study::Study};
 
@@ -83,17 +85,13 @@ pub(super) fn section(report: &Report, places: &Places) -> String {
             let accuracy = measure::accuracy(&run.matrix).unwrap_or(0.0) * 100.0;
             add(format_args!(
                 "<li id=\"run-{number}\">seed {seed}: accuracy {accuracy:.2} %, <a href=\"{link}/\"><code>{}</code></a> \
-                 (<a href=\"{link}/result.json\">result.json</a>)</li>\n",
+                 (<a href=\"{link}/{RESULT}\">{RESULT}</a>)</li>\n",
                 escaped(&path),
             ));
         }
         let settings: Vec<String> = group.runs.first().map_or(Vec::new(), |run| {
-            run.settings
-                .0
-                .keys()
-                .filter(|name| *name != "seed" && *name != "data")
-                .map(|name| format!("{name} = {}", run.settings.text(name).unwrap_or_default()))
-                .collect()
+            let names: BTreeSet<&str> = run.settings.names().filter(|name| !["seed", "data"].contains(name)).collect();
+            names.iter().map(|name| format!("{name} = {}", run.settings.text(name).unwrap_or_default())).collect()
         });
         add(format_args!(
             "</ul>\n<details><summary>settings</summary><code>{}</code></details>\n</div>\n",

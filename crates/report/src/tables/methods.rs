@@ -5,7 +5,6 @@ use crate::{
     arm::Arm,
     paper::{self, Shown},
     protocol::{Data, PAPER_DATA},
-    settings::Settings,
     table::{Cell, Header, Row, Table},
 };
 
@@ -102,7 +101,7 @@ fn columns(conditions: &Conditions) -> Vec<Data> {
 /// A data set as the paper takes it, of which there is no run.
 fn whole(dataset: &str, classes: usize, tasks: usize) -> Data {
     let settings = [("dataset", dataset.into()), ("classes", classes.into()), ("tasks", tasks.into())];
-    Data::of(&Settings(settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()))
+    Data::of(&settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 /// The rows of a method: one, or one per variant.

@@ -7,7 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use measure::{ClassDrift, Distance, Histogram, TaskDiagnostics};
+use measure::{Distance, Histogram};
+use rehearsal_runs::{ClassDrift, TaskDiagnostics};
 use serde_json::{Value, json};
 
 /// A run to be written.

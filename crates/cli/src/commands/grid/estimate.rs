@@ -64,7 +64,7 @@ impl Estimate {
             let Some((index, cost)) = kinds.get_mut(&kind) else { continue };
             if start.elapsed() < PATIENCE {
                 let job = &plan.jobs[*index];
-                *cost = measure(job, threads).with_context(|| job.planned.name.clone())?;
+                *cost = measure(job, threads).with_context(|| job.planned.name.to_string())?;
             }
         }
         let left = |&index: &usize| {

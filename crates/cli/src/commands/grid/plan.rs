@@ -12,6 +12,7 @@ use rehearsal::{
     config::{Config, Said},
     datasets::Request,
 };
+use rehearsal_runs::GridDirectory;
 
 use super::state::State;
 use crate::{
@@ -22,7 +23,7 @@ use crate::{
 /// A grid, read and checked.
 pub struct Plan {
     /// Where its runs are.
-    pub out: PathBuf,
+    pub directory: GridDirectory,
     /// In the order of the manifest.
     pub jobs: Vec<Job>,
 }
@@ -61,26 +62,16 @@ impl Plan {
             (_, _, Some(name)) => Path::new("runs").join(name),
             _ => PathBuf::from("runs"),
         };
-        let out = place.out.clone().unwrap_or_else(usual);
+        let directory = GridDirectory::new(place.out.clone().unwrap_or_else(usual));
         let data = place.data.as_deref().map(std::path::absolute).transpose()?;
-        let jobs = planned.into_iter().map(|planned| Job::new(planned, &out, data.as_deref()));
+        let jobs = planned.into_iter().map(|planned| Job::new(planned, &directory, data.as_deref()));
         let jobs = jobs.collect::<Result<_>>().with_context(|| file.display().to_string())?;
-        Ok(Self { out, jobs })
+        Ok(Self { directory, jobs })
     }
 
     /// The runs as the manifest lists them.
     pub fn planned(&self) -> Vec<Planned> {
         self.jobs.iter().map(|job| job.planned.clone()).collect()
-    }
-
-    /// The list of runs, each runnable alone.
-    pub fn manifest(&self) -> PathBuf {
-        self.out.join("manifest.jsonl")
-    }
-
-    /// Where runs say why they fail.
-    pub fn logs(&self) -> PathBuf {
-        self.out.join("logs")
     }
 
     /// How far each run is.
@@ -112,16 +103,15 @@ impl Plan {
 }
 
 impl Job {
-    fn new(mut planned: Planned, out: &Path, data: Option<&Path>) -> Result<Self> {
+    fn new(mut planned: Planned, grid: &GridDirectory, data: Option<&Path>) -> Result<Self> {
         if let (Some(data), false) = (data, planned.settings.contains_key("data")) {
             let data = data.to_str().ok_or_else(|| anyhow!("{} is not UTF-8", data.display()))?;
             planned.settings.insert("data".into(), data.into());
         }
         let said = Said::from_settings(&planned.settings);
-        let said = said.with_context(|| planned.name.clone())?;
-        let config = said.resolve().with_context(|| planned.name.clone())?;
-        let directory = out.join(&planned.name);
-        let log = out.join("logs").join(&planned.name).with_added_extension("log");
+        let said = said.with_context(|| planned.name.to_string())?;
+        let config = said.resolve().with_context(|| planned.name.to_string())?;
+        let (directory, log) = (grid.run(&planned.name), grid.log(&planned.name));
         Ok(Self { planned, said, config, directory, log })
     }
 }

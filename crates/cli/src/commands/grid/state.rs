@@ -3,10 +3,8 @@
 use std::{fs, io::BufRead, path::Path};
 
 use anyhow::{Result, anyhow};
-use rehearsal::{
-    config::{Config, LearnerConfig, Said},
-    run_directory::RunDirectory,
-};
+use rehearsal::config::{Config, LearnerConfig, Said};
+use rehearsal_runs::{RunDirectory, files};
 use serde_json::Value;
 
 use super::plan::Job;
@@ -32,7 +30,7 @@ impl State {
     /// Of a run.
     pub fn of(job: &Job) -> Self {
         let has = |name: &str| job.directory.join(name).exists();
-        let (begun, finished) = (has("config.toml"), has("result.json"));
+        let (begun, finished) = (has(files::CONFIG), has(files::RESULT));
         if (begun || finished)
             && let Err(why) = check_same(job)
         {
@@ -82,7 +80,7 @@ pub fn last_line(log: &Path) -> Option<String> {
 
 /// The steps in its log: the checkpoint may be some steps behind.
 fn steps(job: &Job) -> u64 {
-    let Ok(file) = fs::File::open(job.directory.join("steps.jsonl")) else { return 0 };
+    let Ok(file) = fs::File::open(job.directory.join(files::STEPS)) else { return 0 };
     let lines = std::io::BufReader::new(file).lines().map_while(Result::ok);
     lines.filter(|line| line.contains("\"step\":")).count() as u64
 }

@@ -14,9 +14,8 @@ use rehearsal::{
     config::Said,
     experiment::{Experiment, ExperimentError, Outcome},
     observer::{Observer, StepEvent},
-    record::Record,
-    run_directory::{DirectoryError, RunDirectory},
 };
+use rehearsal_runs::{DirectoryError, Record, RunDirectory, files};
 
 use super::{
     plan::{Job, Plan},
@@ -44,7 +43,8 @@ pub fn run_one(file: &Path, index: usize, place: &Place, threads: Option<usize>)
     let done = run(&job, threads, &asked, Progress::of);
     // `grid status` looks there for why it failed.
     if let Err(error) = &done {
-        let _ = fs::create_dir_all(plan.logs()).and_then(|()| fs::write(&job.log, format!("error: {error:#}\n")));
+        let _ =
+            fs::create_dir_all(plan.directory.logs()).and_then(|()| fs::write(&job.log, format!("error: {error:#}\n")));
     } else {
         let _ = fs::remove_file(&job.log);
     }
@@ -89,9 +89,7 @@ fn run<O: Observer + Send>(
     shown: impl FnOnce(&Experiment) -> O,
 ) -> Result<Option<Record>> {
     let Some(experiment) = open(job, threads, asked)? else {
-        let result = RunDirectory::read_result(&job.directory)?;
-        let record = result.map(|text| Record::parse(&text)).transpose();
-        return record.map_err(|why| anyhow!("{}: {why}", job.directory.display()));
+        return Ok(RunDirectory::read_record(&job.directory)?);
     };
     let shown = shown(&experiment);
     match experiment.run(&mut Interrupt { shown, asked: asked.clone() })? {
@@ -103,7 +101,7 @@ fn run<O: Observer + Send>(
 /// Begins, or goes on from the last checkpoint, as soon as no other process holds the run; none if it is finished, or someone asked to stop.
 fn open(job: &Job, threads: Option<usize>, asked: &Asked) -> Result<Option<Experiment>> {
     let adjusted = Said { threads, data: job.said.data.clone(), ..Said::default() };
-    let begun = || job.directory.join("config.toml").exists();
+    let begun = || job.directory.join(files::CONFIG).exists();
     let start = Instant::now();
     while !asked.to_stop() {
         let opened = if begun() {

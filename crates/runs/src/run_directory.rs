@@ -1,24 +1,25 @@
-//! The directory of a run: `config.toml`, `steps.jsonl`, `checkpoint/`, and, once it is finished, `predictions.bin` and `result.json`; where
-//! they were asked for, `diagnostics.jsonl` and `tensorboard/`.
+//! The directory of a run: `config.toml`, `steps.jsonl`, `checkpoint/`, and, once it is finished,
+//! `predictions.bin` and `result.json`; where they were asked for, `diagnostics.jsonl` and
+//! `tensorboard/`.
 //!
-//! Files appear whole or not at all: written beside their place, synced, renamed. `steps.jsonl` grows; a checkpoint remembers its length,
-//! and a resumed run cuts off what came after.
+//! Files appear whole or not at all: written beside their place, synced, renamed. `steps.jsonl`
+//! grows; a checkpoint remembers its length, and a resumed run cuts off what came after.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File},
     io::{self, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
 use serde::Serialize;
-use thiserror::Error;
 
-const CONFIG: &str = "config.toml";
-const STEPS: &str = "steps.jsonl";
-const CHECKPOINT: &str = "checkpoint/latest.safetensors";
-const PREDICTIONS: &str = "predictions.bin";
-const RESULT: &str = "result.json";
-const DIAGNOSTICS: &str = "diagnostics.jsonl";
+use crate::{
+    atomic,
+    error::DirectoryError,
+    files::{CHECKPOINT, CONFIG, DIAGNOSTICS, PREDICTIONS, RESULT, STEPS},
+    lock::{TryLock, lock},
+    record::Record,
+};
 
 /// A run's own directory.
 #[derive(Debug)]
@@ -45,55 +46,16 @@ impl HeldDirectory {
     }
 }
 
-/// What can go wrong with a run's directory.
-#[derive(Debug, Error)]
-pub enum DirectoryError {
-    /// It holds another run.
-    #[error("{0} already holds a run: choose another `--out`, or continue it with `--resume {0}`")]
-    Taken(PathBuf),
-    /// It holds no run.
-    #[error("{0} holds no run to resume: it has no {CONFIG}")]
-    NoRun(PathBuf),
-    /// It holds a run that has nothing left to do.
-    #[error("the run in {0} is finished")]
-    Finished(PathBuf),
-    /// Another process has it.
-    #[error("another process is writing {0}")]
-    Busy(PathBuf),
-    /// It lost lines that its checkpoint counts on.
-    #[error("{path} has {found} bytes, but the checkpoint was taken at {expected}: it cannot be resumed")]
-    Short {
-        /// Which file.
-        path: PathBuf,
-        /// As the checkpoint says.
-        expected: u64,
-        /// As it is.
-        found: u64,
-    },
-    /// It cannot be written.
-    #[error("{path} cannot be written: {error}")]
-    Unwritable {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// It cannot be read.
-    #[error("{path} cannot be read: {error}")]
-    Unreadable {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-}
-
 impl RunDirectory {
     /// A directory for a new run.
     ///
     /// # Errors
-    /// It holds a run already, or cannot be written.
+    /// It holds a run already, another process writes it, or it cannot be written or locked.
     pub fn create(path: &Path, config: &str) -> Result<Self, DirectoryError> {
+        Self::create_with(path, config, File::try_lock)
+    }
+
+    fn create_with(path: &Path, config: &str, try_lock: TryLock) -> Result<Self, DirectoryError> {
         // A run that was killed before it had settings leaves an empty log: that is no run.
         let taken = || {
             let log = fs::metadata(path.join(STEPS)).is_ok_and(|log| log.len() > 0);
@@ -103,30 +65,34 @@ impl RunDirectory {
             return Err(DirectoryError::Taken(path.into()));
         }
         let checkpoints = path.join("checkpoint");
-        fs::create_dir_all(&checkpoints).map_err(|error| DirectoryError::Unwritable { path: path.into(), error })?;
-        let log = lock_steps(path)?;
+        fs::create_dir_all(&checkpoints).map_err(unwritable(path))?;
+        let log = lock(path, STEPS, try_lock)?;
         // Another process may have been here between the first look and the lock.
         if taken() {
             return Err(DirectoryError::Taken(path.into()));
         }
         let steps = cut_steps(path, log, 0)?;
-        write_whole(&path.join(CONFIG), config.as_bytes())?;
+        write(&path.join(CONFIG), config.as_bytes())?;
         Ok(Self { path: path.into(), steps })
     }
 
     /// Whether another process is writing there.
     pub fn is_busy(path: &Path) -> bool {
-        path.join(STEPS).exists() && matches!(lock_steps(path), Err(DirectoryError::Busy(_)))
+        path.join(STEPS).exists() && matches!(lock(path, STEPS, File::try_lock), Err(DirectoryError::Busy(_)))
     }
 
-    /// Keeps other processes from a run that is to go on. Its checkpoint is read after this, not before: whoever held it until now may have
-    /// written another.
+    /// Keeps other processes from a run that is to go on. Its checkpoint is read after this, not
+    /// before: whoever held it until now may have written another.
     ///
     /// # Errors
-    /// There is no run, another process has it, or it is finished.
+    /// There is no run, another process has it, it is finished, or it cannot be locked.
     pub fn hold(path: &Path) -> Result<HeldDirectory, DirectoryError> {
+        Self::hold_with(path, File::try_lock)
+    }
+
+    fn hold_with(path: &Path, try_lock: TryLock) -> Result<HeldDirectory, DirectoryError> {
         Self::read_config(path)?;
-        let log = lock_steps(path)?;
+        let log = lock(path, STEPS, try_lock)?;
         match Self::read_result(path)? {
             None => Ok(HeldDirectory { path: path.into(), log }),
             Some(_) => Err(DirectoryError::Finished(path.into())),
@@ -163,6 +129,15 @@ impl RunDirectory {
         }
     }
 
+    /// What `result.json` in a directory says; none while the run is not finished.
+    ///
+    /// # Errors
+    /// It cannot be read, is damaged, or of another version.
+    pub fn read_record(path: &Path) -> Result<Option<Record>, DirectoryError> {
+        let record = Self::read_result(path)?.map(|text| Record::parse(&text)).transpose();
+        record.map_err(|error| DirectoryError::Record { path: path.join(RESULT), error })
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -176,7 +151,7 @@ impl RunDirectory {
         let written = serde_json::to_writer(&mut self.steps, line)
             .map_err(io::Error::from)
             .and_then(|()| self.steps.write_all(b"\n"));
-        written.map_err(|error| DirectoryError::Unwritable { path: self.path.join(STEPS), error })
+        written.map_err(unwritable(&self.path.join(STEPS)))
     }
 
     /// Syncs `steps.jsonl` and says how long it is.
@@ -189,16 +164,16 @@ impl RunDirectory {
             self.steps.get_ref().sync_data()?;
             self.steps.stream_position()
         };
-        sync().map_err(|error| DirectoryError::Unwritable { path: self.path.join(STEPS), error })
+        sync().map_err(unwritable(&self.path.join(STEPS)))
     }
 
     /// Replaces the checkpoint.
     ///
     /// # Errors
     /// It cannot be written; the last one is still there.
-    pub fn write_checkpoint(&self, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), DirectoryError> {
+    pub fn write_checkpoint(&self, content: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), DirectoryError> {
         let path = self.path.join(CHECKPOINT);
-        write_file(&path, write).map_err(|error| DirectoryError::Unwritable { path, error })
+        atomic::write_with(&path, content).map_err(unwritable(&path))
     }
 
     /// Replaces `diagnostics.jsonl`.
@@ -206,7 +181,7 @@ impl RunDirectory {
     /// # Errors
     /// It cannot be written; the last one is still there.
     pub fn write_diagnostics(&self, lines: &str) -> Result<(), DirectoryError> {
-        write_whole(&self.path.join(DIAGNOSTICS), lines.as_bytes())
+        write(&self.path.join(DIAGNOSTICS), lines.as_bytes())
     }
 
     /// Writes what only a finished run has: first the predictions, then the result.
@@ -215,63 +190,36 @@ impl RunDirectory {
     /// They cannot be written.
     pub fn finish(&mut self, correct: &[u8], result: &str) -> Result<(), DirectoryError> {
         self.sync_log()?;
-        write_whole(&self.path.join(PREDICTIONS), correct)?;
-        write_whole(&self.path.join(RESULT), result.as_bytes())
+        write(&self.path.join(PREDICTIONS), correct)?;
+        write(&self.path.join(RESULT), result.as_bytes())
     }
-}
-
-/// `steps.jsonl`, locked against other processes.
-fn lock_steps(directory: &Path) -> Result<File, DirectoryError> {
-    let path = directory.join(STEPS);
-    let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-    let file = opened.map_err(|error| DirectoryError::Unwritable { path, error })?;
-    if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-        return Err(DirectoryError::Busy(directory.into()));
-    }
-    Ok(file)
 }
 
 /// `steps.jsonl` cut to `length` bytes and positioned behind them.
 fn cut_steps(directory: &Path, mut file: File, length: u64) -> Result<io::BufWriter<File>, DirectoryError> {
     let path = directory.join(STEPS);
-    let unwritable = |error| DirectoryError::Unwritable { path: path.clone(), error };
-    let found = file.metadata().map_err(unwritable)?.len();
+    let found = file.metadata().map_err(unwritable(&path))?.len();
     if found < length {
         return Err(DirectoryError::Short { path, expected: length, found });
     }
-    file.set_len(length).map_err(unwritable)?;
-    file.seek(SeekFrom::Start(length)).map_err(unwritable)?;
+    file.set_len(length).map_err(unwritable(&path))?;
+    file.seek(SeekFrom::Start(length)).map_err(unwritable(&path))?;
     Ok(io::BufWriter::new(file))
 }
 
-/// Writes bytes as [`write_file`] does.
-///
-/// # Errors
-/// They cannot be written; what was there before still is.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DirectoryError> {
-    write_file(path, |file| file.write_all(bytes))
-        .map_err(|error| DirectoryError::Unwritable { path: path.into(), error })
+/// Replaces a file by some bytes.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), DirectoryError> {
+    atomic::write(path, bytes).map_err(unwritable(path))
 }
 
-/// Has `write` write a file beside its place, syncs it, and renames it: it is there whole or not at all.
-///
-/// # Errors
-/// It cannot be written; what was there before still is.
-pub fn write_file(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let beside = path.with_added_extension("partial");
-    let mut file = File::create(&beside)?;
-    write(&mut file)?;
-    file.sync_all()?;
-    fs::rename(&beside, path)?;
-    if let Some(directory) = path.parent().and_then(|parent| File::open(parent).ok()) {
-        // The rename itself lasts only once the directory is synced, which not every platform can.
-        let _ = directory.sync_all();
-    }
-    Ok(())
+fn unwritable(path: &Path) -> impl Fn(io::Error) -> DirectoryError {
+    move |error| DirectoryError::Unwritable { path: path.into(), error }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::TryLockError;
+
     use super::*;
 
     #[test]
@@ -333,5 +281,39 @@ mod tests {
         fs::write(&file, "").unwrap();
         let error = RunDirectory::create(&file.join("run"), "").unwrap_err().to_string();
         assert!(error.contains("file/run cannot be written"), "{error}");
+    }
+
+    #[test]
+    fn where_files_cannot_be_locked_nothing_is_begun_and_nothing_goes_on() {
+        let unsupported = |_: &File| Err(TryLockError::Error(io::ErrorKind::Unsupported.into()));
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        let begun = RunDirectory::create_with(&path, "", unsupported).unwrap_err();
+        assert!(matches!(begun, DirectoryError::Unlockable { .. }), "{begun}");
+        assert!(!path.join(CONFIG).exists());
+        drop(RunDirectory::create(&path, "").unwrap());
+        let held = RunDirectory::hold_with(&path, unsupported).unwrap_err();
+        assert!(matches!(held, DirectoryError::Unlockable { .. }), "{held}");
+    }
+
+    #[test]
+    fn a_checkpoint_that_fails_leaves_the_last_one() {
+        let path = tempfile::tempdir().unwrap();
+        let directory = RunDirectory::create(path.path(), "").unwrap();
+        directory.write_checkpoint(b"first").unwrap();
+        let full = |file: &mut File| file.write_all(b"sec").and(Err(io::ErrorKind::StorageFull.into()));
+        let error = directory.write_checkpoint_with(full).unwrap_err().to_string();
+        assert!(error.contains("latest.safetensors cannot be written"), "{error}");
+        assert_eq!(RunDirectory::read_checkpoint(path.path()).unwrap().unwrap(), b"first");
+        assert_eq!(fs::read_dir(path.path().join("checkpoint")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_result_that_cannot_be_read_is_named() {
+        let path = tempfile::tempdir().unwrap();
+        assert!(RunDirectory::read_record(path.path()).unwrap().is_none());
+        fs::write(path.path().join(RESULT), r#"{"format": 7}"#).unwrap();
+        let error = RunDirectory::read_record(path.path()).unwrap_err().to_string();
+        assert!(error.ends_with("result.json: it has format 7, this program reads 2"), "{error}");
     }
 }

@@ -1,0 +1,66 @@
+//! What can go wrong with a directory.
+
+use std::{io, path::PathBuf};
+
+use thiserror::Error;
+
+use crate::{files, record::RecordError};
+
+/// What can go wrong with the directory of a run or a grid.
+#[derive(Debug, Error)]
+pub enum DirectoryError {
+    /// It holds another run.
+    #[error("{0} already holds a run")]
+    Taken(PathBuf),
+    /// It holds no run.
+    #[error("{0} holds no run to resume: it has no {config}", config = files::CONFIG)]
+    NoRun(PathBuf),
+    /// It holds a run that has nothing left to do.
+    #[error("the run in {0} is finished")]
+    Finished(PathBuf),
+    /// Another process has it.
+    #[error("another process is writing {0}")]
+    Busy(PathBuf),
+    /// Whether another process writes there cannot be known, so nothing is written.
+    #[error("{path} cannot be locked: {error}; choose a place on a file system that supports locks")]
+    Unlockable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// It lost lines that its checkpoint counts on.
+    #[error("{path} has {found} bytes, but the checkpoint was taken at {expected}: it cannot be resumed")]
+    Short {
+        /// Which file.
+        path: PathBuf,
+        /// As the checkpoint says.
+        expected: u64,
+        /// As it is.
+        found: u64,
+    },
+    /// It cannot be written.
+    #[error("{path} cannot be written: {error}")]
+    Unwritable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// Its result is not what a run writes, or of another version.
+    #[error("{path}: {error}")]
+    Record {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: RecordError,
+    },
+    /// It cannot be read.
+    #[error("{path} cannot be read: {error}")]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}

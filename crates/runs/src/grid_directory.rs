@@ -1,0 +1,106 @@
+//! The directory of a grid: `manifest.jsonl`, a directory for each run, and `logs/` for what runs
+//! say when they fail.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    DirectoryError, RunName, atomic,
+    files::{GRID_LOCK, LOGS, MANIFEST},
+    lock::{TryLock, lock},
+};
+
+/// The directory of a grid. It need not exist yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GridDirectory(PathBuf);
+
+/// Keeps other grids from a directory while it lives.
+#[derive(Debug)]
+pub struct GridLock {
+    _file: File,
+}
+
+impl GridDirectory {
+    /// The one at `path`.
+    pub fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The list of its runs.
+    pub fn manifest(&self) -> PathBuf {
+        self.0.join(MANIFEST)
+    }
+
+    /// Where runs say why they fail.
+    pub fn logs(&self) -> PathBuf {
+        self.0.join(LOGS)
+    }
+
+    /// The directory of a run.
+    pub fn run(&self, name: &RunName) -> PathBuf {
+        self.0.join(name.as_str())
+    }
+
+    /// What a run says on standard error: nothing, unless it fails.
+    pub fn log(&self, name: &RunName) -> PathBuf {
+        self.logs().join(name.as_str()).with_added_extension("log")
+    }
+
+    /// Makes the directory and keeps other grids from it.
+    ///
+    /// # Errors
+    /// Another grid has it, or it cannot be written or locked.
+    pub fn hold(&self) -> Result<GridLock, DirectoryError> {
+        self.hold_with(File::try_lock)
+    }
+
+    fn hold_with(&self, try_lock: TryLock) -> Result<GridLock, DirectoryError> {
+        let logs = self.logs();
+        fs::create_dir_all(&logs).map_err(|error| DirectoryError::Unwritable { path: logs, error })?;
+        Ok(GridLock { _file: lock(&self.0, GRID_LOCK, try_lock)? })
+    }
+
+    /// Replaces the list of its runs.
+    ///
+    /// # Errors
+    /// It cannot be written; the last one is still there.
+    pub fn write_manifest(&self, lines: &str) -> Result<(), DirectoryError> {
+        let path = self.manifest();
+        atomic::write(&path, lines.as_bytes()).map_err(|error| DirectoryError::Unwritable { path, error })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs::TryLockError, io};
+
+    use super::*;
+
+    #[test]
+    fn runs_and_logs_have_places_of_their_own() {
+        let grid = GridDirectory::new("runs/table1".into());
+        let name: RunName = "er-lr0.1".parse().unwrap();
+        assert_eq!(grid.run(&name), Path::new("runs/table1/er-lr0.1"));
+        assert_eq!(grid.log(&name), Path::new("runs/table1/logs/er-lr0.1.log"));
+        assert_eq!(grid.manifest(), Path::new("runs/table1/manifest.jsonl"));
+    }
+
+    #[test]
+    fn one_grid_at_a_time() {
+        let parent = tempfile::tempdir().unwrap();
+        let grid = GridDirectory::new(parent.path().join("grid"));
+        let first = grid.hold().unwrap();
+        assert!(matches!(grid.hold(), Err(DirectoryError::Busy(path)) if path == grid.path()));
+        drop(first);
+        grid.hold().unwrap();
+        let unsupported = |_: &File| Err(TryLockError::Error(io::ErrorKind::Unsupported.into()));
+        assert!(matches!(grid.hold_with(unsupported), Err(DirectoryError::Unlockable { .. })));
+    }
+}

@@ -1,0 +1,41 @@
+//! What runs write: the names of their files, how these are written and locked, and what stands in
+//! them.
+//!
+//! A run has a directory of its own, the [`RunDirectory`]. When it is finished, it says in a
+//! [`Record`] what came out. A grid of runs has a [`GridDirectory`], in which each has a
+//! [`RunName`]. Files are replaced by [`atomic::write`]. Whoever writes runs and whoever reads them
+//! use the names of [`files`] and the types here; none of them needs to know how a run learns.
+//!
+//! ```
+//! use rehearsal_runs::{RunDirectory, files};
+//!
+//! # let parent = tempfile::tempdir()?;
+//! # let path = &parent.path().join("run");
+//! let mut directory = RunDirectory::create(path, "seed = 1\n")?;
+//! directory.log(&"a step")?;
+//! directory.sync_log()?;
+//! assert!(RunDirectory::is_busy(path)); // no other process may write it
+//! assert_eq!(std::fs::read_to_string(path.join(files::STEPS))?, "\"a step\"\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod atomic;
+mod diagnostics;
+mod error;
+pub mod files;
+mod grid_directory;
+mod lock;
+mod phases;
+mod record;
+mod run_directory;
+mod run_name;
+mod settings;
+
+pub use diagnostics::{ClassDrift, DiagnosticsError, TaskDiagnostics};
+pub use error::DirectoryError;
+pub use grid_directory::{GridDirectory, GridLock};
+pub use phases::Phases;
+pub use record::{Record, RecordError, Seconds};
+pub use run_directory::{HeldDirectory, RunDirectory};
+pub use run_name::{RunName, RunNameError};
+pub use settings::Settings;

@@ -1,0 +1,35 @@
+//! Where the time of a run goes.
+
+use serde::{Deserialize, Serialize};
+
+/// Seconds by what they were spent on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Phases {
+    /// Loading and augmenting.
+    pub data: f64,
+    /// The virtual step.
+    pub virtual_step: f64,
+    /// The rest of choosing what to replay: drawing, loss changes, features, Shapley values.
+    pub scoring: f64,
+    /// Passes, gradients and the update.
+    pub training: f64,
+    /// Offering samples to the memory, with the features or gradients that its policy asks for.
+    pub memory: f64,
+    /// Testing.
+    pub evaluation: f64,
+    /// What diagnostics cost, where they were asked for.
+    #[serde(default)]
+    pub diagnostics: f64,
+}
+
+impl std::ops::AddAssign for Phases {
+    fn add_assign(&mut self, other: Self) {
+        self.data += other.data;
+        self.virtual_step += other.virtual_step;
+        self.scoring += other.scoring;
+        self.training += other.training;
+        self.memory += other.memory;
+        self.evaluation += other.evaluation;
+        self.diagnostics += other.diagnostics;
+    }
+}

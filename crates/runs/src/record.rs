@@ -1,0 +1,114 @@
+//! What a finished run says: `result.json`.
+
+use measure::AccuracyMatrix;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::{phases::Phases, settings::Settings};
+
+/// The result of a run. Accuracies are fractions; what is not defined (forgetting of a single task)
+/// is null.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The version of this format.
+    pub format: u32,
+    /// The version of Rehearsal that made it.
+    pub version: String,
+    /// Every setting of the run.
+    pub config: Settings,
+    /// SHA-256 of the data.
+    pub data_sha256: String,
+    /// The classes in order of appearance.
+    pub class_names: Vec<String>,
+    /// Mean accuracy over all tasks at the end.
+    pub accuracy: Option<f64>,
+    /// Mean loss from each task's best accuracy, over all stages, to its last.
+    pub forgetting: Option<f64>,
+    /// Mean loss from each task's first accuracy to its last.
+    pub forgetting_from_first: Option<f64>,
+    /// Mean share of each task's first accuracy that is left.
+    pub retention: Option<f64>,
+    /// Tasks left out of retention because their first accuracy was zero.
+    pub retention_left_out: usize,
+    /// Mean over stages of the mean accuracy on the tasks seen.
+    pub average_incremental_accuracy: Option<f64>,
+    /// Mean gain on earlier tasks.
+    pub backward_transfer: Option<f64>,
+    /// Rows: after task; columns: task.
+    pub matrix: AccuracyMatrix,
+    /// Where the time went.
+    pub seconds: Seconds,
+    /// Optimisation steps.
+    pub steps: u64,
+    /// New training samples per second of the whole run, testing included.
+    pub samples_per_second: f64,
+    /// The highest resident memory, where the system tells.
+    pub peak_memory_bytes: Option<u64>,
+    /// How many test images `predictions.bin` speaks of.
+    pub test_images: usize,
+}
+
+/// Seconds of a run, over all its sittings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seconds {
+    /// Learning and testing; neither loading nor checkpoints.
+    pub total: f64,
+    /// By task.
+    pub tasks: Vec<f64>,
+    /// By what they were spent on.
+    pub phases: Phases,
+}
+
+/// Why a text is not the `result.json` of a run.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    /// It is not what a run writes.
+    #[error("it is damaged: {0}")]
+    Damaged(#[from] serde_json::Error),
+    /// Another version of this program wrote it.
+    #[error("it has format {0}, this program reads {known}", known = Record::FORMAT)]
+    Format(u32),
+}
+
+impl Record {
+    /// The version of the format of `result.json`. In 2, settings name the options of every method.
+    pub const FORMAT: u32 = 2;
+
+    /// Reads `result.json`.
+    ///
+    /// # Errors
+    /// It is damaged, or of another version.
+    pub fn parse(json: &str) -> Result<Self, RecordError> {
+        #[derive(Deserialize)]
+        struct Format {
+            format: u32,
+        }
+        match serde_json::from_str(json)? {
+            Format { format: Self::FORMAT } => Ok(serde_json::from_str(json)?),
+            Format { format } => Err(RecordError::Format(format)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As a run wrote it.
+    const RESULT: &str = include_str!("../tests/result.json");
+
+    #[test]
+    fn what_a_run_wrote_is_written_again_byte_by_byte() {
+        let record = Record::parse(RESULT).unwrap();
+        assert_eq!(record.config.text("method").as_deref(), Some("pcr"));
+        assert_eq!(serde_json::to_string_pretty(&record).unwrap() + "\n", RESULT);
+    }
+
+    #[test]
+    fn what_is_damaged_or_of_another_version_is_told() {
+        let older = Record::parse(&RESULT.replace("\"format\": 2", "\"format\": 1")).unwrap_err();
+        assert_eq!(older.to_string(), "it has format 1, this program reads 2");
+        let cut = Record::parse(RESULT.trim_end().trim_end_matches('}')).unwrap_err();
+        assert!(cut.to_string().starts_with("it is damaged: EOF"), "{cut}");
+    }
+}

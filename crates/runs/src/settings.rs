@@ -1,0 +1,126 @@
+//! The settings of a run, as a table of names and values: what another version adds is kept like
+//! the rest.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, MapAccess, Visitor},
+};
+use serde_json::Value;
+
+/// Every setting of a run by its name in `config.toml`, in the order in which it is written.
+///
+/// ```
+/// let settings: rehearsal_runs::Settings = serde_json::from_str(r#"{"method":"pcr","lr":0.1}"#)?;
+/// assert_eq!(settings.text("method").as_deref(), Some("pcr"));
+/// assert_eq!(settings.number("lr"), Some(0.1));
+/// assert_eq!(serde_json::to_string(&settings)?, r#"{"method":"pcr","lr":0.1}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings(Vec<(String, Value)>);
+
+impl Settings {
+    /// Those of a configuration, in the order and the form in which it is written.
+    ///
+    /// # Errors
+    /// It is not a table of settings.
+    pub fn of(config: &impl Serialize) -> Result<Self, serde_json::Error> {
+        // By way of text, because a `Value` would sort the names.
+        serde_json::from_str(&serde_json::to_string(config)?)
+    }
+
+    /// A setting.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value)
+    }
+
+    /// A setting as text, without quotes.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.get(name).map(|value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+    }
+
+    /// A setting that is a number.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.get(name)?.as_f64()
+    }
+
+    /// The names of all settings.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+}
+
+impl FromIterator<(String, Value)> for Settings {
+    /// Of several with one name the first counts.
+    fn from_iter<I: IntoIterator<Item = (String, Value)>>(settings: I) -> Self {
+        Self(settings.into_iter().collect())
+    }
+}
+
+impl Serialize for Settings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Settings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+/// Reads settings without changing their order.
+struct InOrder;
+
+impl<'de> Visitor<'de> for InOrder {
+    type Value = Settings;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a table of settings")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Settings, A::Error> {
+        let mut settings = Settings::default();
+        while let Some((name, value)) = map.next_entry::<String, Value>()? {
+            if settings.get(&name).is_some() {
+                return Err(A::Error::custom(format!("the setting `{name}` stands twice")));
+            }
+            settings.0.push((name, value));
+        }
+        Ok(settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_and_numbers_stay_as_they_were_written() {
+        let text =
+            r#"{"width":20,"lr":0.1,"blur":null,"checkpoint-minutes":10.0,"task-classes":[["b","a"],[]],"a":1e300}"#;
+        let settings: Settings = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&settings).unwrap(), text.replace("1e300", "1e+300"));
+        assert_eq!(settings.names().collect::<Vec<_>>()[..2], ["width", "lr"]);
+        assert_eq!(settings.text("checkpoint-minutes").unwrap(), "10.0");
+        assert_eq!((settings.number("width"), settings.number("height")), (Some(20.0), None));
+    }
+
+    #[test]
+    fn toml_is_read_too_and_what_is_no_table_refused() {
+        let settings: Settings = toml::from_str("seed = 3\nmethod = 'er'\n").unwrap();
+        assert_eq!((settings.number("seed"), settings.text("method").as_deref()), (Some(3.0), Some("er")));
+        assert!(Settings::of(&[1, 2]).unwrap_err().to_string().contains("a table of settings"));
+    }
+
+    #[test]
+    fn a_setting_that_stands_twice_is_refused() {
+        let twice = serde_json::from_str::<Settings>(r#"{"seed":0,"seed":1}"#).unwrap_err().to_string();
+        assert!(twice.contains("the setting `seed` stands twice"), "{twice}");
+    }
+}
