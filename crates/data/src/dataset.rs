@@ -11,6 +11,7 @@ use crate::{
     choice,
     choice::Choice,
     home::{self, Place},
+    links::Bounds,
     pack::{self, Listing, Packing},
     reshape::reshaped,
     sources::{cifar, core50, embedded, fashion_mnist, folder, food100, mini_imagenet, places100, tiny_imagenet},
@@ -66,6 +67,8 @@ pub struct Request<'a> {
     pub classes: Option<usize>,
     /// Leave out files that are no images, instead of refusing the data set.
     pub skip_bad: bool,
+    /// Follow links that lead out of the data set's directory, instead of refusing them.
+    pub follow_links_outside: bool,
     /// Where packed images are kept; else beside the data, where data live.
     pub packs: Option<&'a Path>,
     /// Who hears how far it is, where images must be packed first.
@@ -74,7 +77,15 @@ pub struct Request<'a> {
 
 impl Default for Request<'_> {
     fn default() -> Self {
-        Self { directory: None, size: None, classes: None, skip_bad: false, packs: None, progress: &() }
+        Self {
+            directory: None,
+            size: None,
+            classes: None,
+            skip_bad: false,
+            follow_links_outside: false,
+            packs: None,
+            progress: &(),
+        }
     }
 }
 
@@ -126,40 +137,53 @@ impl Dataset {
         if self == Self::Embedded {
             return Ok(Found::Source(Arc::new(embedded::open()?)));
         }
+        let bounds = |roots: &[&Path]| Bounds::new(roots, request.follow_links_outside);
         if self == Self::Folder {
             let root = request.directory.ok_or(DataError::NoFolder)?;
-            return Ok(Found::Files(folder::list(root)?, Self::packs(request, None)?));
+            let bounds = bounds(&[root])?;
+            let listing = folder::list(root, &bounds)?;
+            bounds.check_listing(&listing)?;
+            return Ok(Found::Files(listing, Self::packs(request, None)?));
         }
         let home = request.directory.map_or_else(home::usual, |directory| Ok(directory.to_path_buf()))?;
         let place = Place::new(&home, self.name());
         let root = |mark: usize| self.root(&place, &home, mark);
-        let listing = match self {
-            Self::Embedded | Self::Folder => unreachable!("returned above"),
-            Self::Cifar10 => return Ok(Found::Source(Arc::new(cifar::open(&cifar::CIFAR10, &root(0)?)?))),
-            Self::Cifar100 => return Ok(Found::Source(Arc::new(cifar::open(&cifar::CIFAR100, &root(0)?)?))),
+        let roots = match self {
             Self::FashionMnist => {
                 let debian = Path::new(DEBIAN);
-                let root = match root(0) {
-                    Err(_) if request.directory.is_none() && debian.is_dir() => debian.to_path_buf(),
-                    root => root?,
-                };
-                return Ok(Found::Source(Arc::new(fashion_mnist::open(&root)?)));
-            }
-            Self::MiniImagenet => match mini_imagenet::find(&home) {
-                Some(root) if mini_imagenet::is_pickled(&root) => {
-                    return Ok(Found::Source(Arc::new(mini_imagenet::open(&root)?)));
+                match root(0) {
+                    Err(_) if request.directory.is_none() && debian.is_dir() => vec![debian.to_path_buf()],
+                    root => vec![root?],
                 }
-                Some(root) => mini_imagenet::list(&root)?,
-                None => return Err(self.absent(&home, mini_imagenet::PICKLES[0].into())),
-            },
-            Self::Core50 => core50::list(&root(0)?)?,
-            Self::Food100 => food100::list(&root(0)?)?,
-            Self::Places100 => {
-                let roots = places100::Roots { lists: root(0)?, train: root(1)?, val: root(2)?.join("val_256") };
-                places100::list(&roots)?
             }
-            Self::TinyImagenet => tiny_imagenet::list(&root(0)?, request.classes)?,
+            Self::MiniImagenet => {
+                let found = mini_imagenet::find(&home);
+                vec![found.ok_or_else(|| self.absent(&home, mini_imagenet::PICKLES[0].into()))?]
+            }
+            Self::Places100 => vec![root(0)?, root(1)?, root(2)?.join("val_256")],
+            _ => vec![root(0)?],
         };
+        let bounds = bounds(&roots.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+        roots.iter().try_for_each(|root| bounds.check_directory(root))?;
+        let root = &roots[0];
+        let listing = match self {
+            Self::Embedded | Self::Folder => unreachable!("returned above"),
+            Self::Cifar10 => return Ok(Found::Source(Arc::new(cifar::open(&cifar::CIFAR10, root)?))),
+            Self::Cifar100 => return Ok(Found::Source(Arc::new(cifar::open(&cifar::CIFAR100, root)?))),
+            Self::FashionMnist => return Ok(Found::Source(Arc::new(fashion_mnist::open(root)?))),
+            Self::MiniImagenet if mini_imagenet::is_pickled(root) => {
+                return Ok(Found::Source(Arc::new(mini_imagenet::open(root)?)));
+            }
+            Self::MiniImagenet => mini_imagenet::list(root, &bounds)?,
+            Self::Core50 => core50::list(root)?,
+            Self::Food100 => food100::list(root)?,
+            Self::Places100 => {
+                let [lists, train, val] = [0, 1, 2].map(|index| roots[index].clone());
+                places100::list(&places100::Roots { lists, train, val })?
+            }
+            Self::TinyImagenet => tiny_imagenet::list(root, request.classes)?,
+        };
+        bounds.check_listing(&listing)?;
         Ok(Found::Files(listing, Self::packs(request, place.is_home().then_some(&home))?))
     }
 

@@ -11,6 +11,9 @@ use image::{ImageFormat, ImageReader, Limits};
 /// The longest side that is decoded: far beyond any photograph of a data set, far below what fills memory.
 pub const LONGEST_SIDE: u32 = 16_384;
 
+/// The largest image file that is read, in bytes.
+pub const LARGEST_FILE: u64 = 1 << 28;
+
 /// What a decoder may allocate for one image.
 const MOST_BYTES: u64 = 1 << 30;
 

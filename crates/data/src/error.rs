@@ -89,6 +89,17 @@ pub enum DataError {
         /// What is wrong.
         why: String,
     },
+    /// A link leads out of the data set's directory.
+    #[error(
+        "{} is a link out of the data set's directory, to {}. `--follow-links` follows it",
+        path.display(), to.display()
+    )]
+    Link {
+        /// The link, or a file below it.
+        path: PathBuf,
+        /// Where it leads.
+        to: PathBuf,
+    },
     /// An archive that must not be unpacked.
     #[error("{} is refused: `{entry}` {why}", archive.display())]
     Hostile {

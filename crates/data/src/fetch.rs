@@ -174,7 +174,7 @@ impl Fetch<'_> {
     /// Checks a file against what was published.
     fn check(&self, archive: &Archive, file: &Path) -> Result<(), DataError> {
         let Some(expected) = archive.checksum else { return Ok(()) };
-        let checked = checksum::check(file, expected, self.progress);
+        let checked = checksum::check(file, expected, archive.limits.archive_bytes(), self.progress);
         match checked {
             Err(error @ DataError::Checksum { .. })
                 if self.trust && (self.mirror.is_some() || !self.from.is_empty()) =>

@@ -8,7 +8,10 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use crate::DataError;
+use crate::{DataError, regular};
+
+/// The largest file of records or text that is read: no data set has one of more than 200 MB.
+const LARGEST: u64 = 1 << 30;
 
 /// A file's bytes, added to `digest`. `expected` says, for the error, what the file should have been.
 pub(crate) fn read_into(path: &Path, expected: &str, digest: &mut Sha256) -> Result<Vec<u8>, DataError> {
@@ -19,7 +22,7 @@ pub(crate) fn read_into(path: &Path, expected: &str, digest: &mut Sha256) -> Res
 
 /// A file's bytes. `expected` says, for the error, what the file should have been.
 pub(crate) fn read(path: &Path, expected: &str) -> Result<Vec<u8>, DataError> {
-    fs::read(path).map_err(|error| match error.kind() {
+    regular::read(path, LARGEST).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => DataError::Missing { path: path.into(), expected: expected.into() },
         _ => unreadable(path)(error),
     })
@@ -61,7 +64,12 @@ pub(crate) fn name(path: &Path) -> Result<&str, DataError> {
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
     let beside = path.with_added_extension("partial");
     let write = || {
-        let mut file = File::create(&beside)?;
+        // Never through what stands there: it may be a link to something else.
+        match fs::remove_file(&beside) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = File::create_new(&beside)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&beside, path)

@@ -102,7 +102,7 @@ fn part(entries: &[Entry], split: Split, packing: &Packing) -> Result<Part, Data
     if !path.exists() {
         make::make(&path, entries, &header, split, packing)?;
     }
-    let map = Mapped::open(&path).map_err(unreadable(&path))?;
+    let map = Mapped::open(&path, u64::MAX).map_err(unreadable(&path))?;
     let chunks = format::read(&map, &header, &path)?;
     Part::new(map, &chunks, entries, packing.skip_bad)
 }
@@ -207,7 +207,7 @@ impl Source for Packed {
 /// # Errors
 /// The file is no pack.
 pub fn verify(path: &Path) -> Result<Vec<std::ops::Range<usize>>, DataError> {
-    let map = Mapped::open(path).map_err(unreadable(path))?;
+    let map = Mapped::open(path, u64::MAX).map_err(unreadable(path))?;
     let header = Header::read(&map, path)?;
     let chunks = format::read(&map, &header, path)?;
     let bad = chunks.iter().filter(|chunk| crc32fast::hash(header.pixels(&map, chunk.number)) != chunk.crc32);

@@ -20,6 +20,7 @@ pub use sink::MANIFEST;
 use crate::{
     DataError, Progress, Unit,
     files::{unreadable, unwritable},
+    regular,
 };
 use sink::Sink;
 
@@ -43,6 +44,15 @@ pub struct Limits {
     pub bytes: u64,
     /// Files and directories.
     pub entries: u64,
+}
+
+impl Limits {
+    /// The most bytes that the archive itself may have: names, headers and padding come on top of
+    /// the files, at most 1,024 bytes an entry, and extensions.
+    pub(crate) fn archive_bytes(self) -> u64 {
+        let overhead = self.entries.saturating_mul(4096).saturating_add(1 << 20);
+        self.bytes.saturating_add(overhead)
+    }
 }
 
 /// An archive, and where it goes.
@@ -69,15 +79,17 @@ impl Unpacking<'_> {
     pub fn run(&self) -> Result<(), DataError> {
         let beside = self.to.with_added_extension("unpacking");
         remove(&beside)?;
+        let archive = regular::open(self.archive, self.limits.archive_bytes()).map_err(unreadable(self.archive))?;
         if self.kind == Kind::Plain {
-            fs::copy(self.archive, &beside).map_err(unwritable(&beside))?;
+            let mut copy = File::create_new(&beside).map_err(unwritable(&beside))?;
+            io::copy(&mut archive.take(self.limits.archive_bytes()), &mut copy).map_err(unwritable(&beside))?;
         } else {
             fs::create_dir_all(&beside).map_err(unwritable(&beside))?;
-            let length = fs::metadata(self.archive).map_err(unreadable(self.archive))?.len();
+            let length = archive.metadata().map_err(unreadable(self.archive))?.len();
             let what = format!("unpacking {}", self.archive.file_name().unwrap_or_default().to_string_lossy());
             self.progress.begin(&what, Unit::Bytes, 0, Some(length));
             let mut sink = Sink::new(&beside, self);
-            let unpacked = self.entries(&mut sink);
+            let unpacked = self.entries(archive, &mut sink);
             self.progress.end();
             unpacked.and_then(|()| sink.finish()).inspect_err(|_| {
                 let _ = fs::remove_dir_all(&beside);
@@ -86,17 +98,13 @@ impl Unpacking<'_> {
         fs::rename(&beside, self.to).map_err(unwritable(self.to))
     }
 
-    fn entries(&self, sink: &mut Sink) -> Result<(), DataError> {
-        let file = File::open(self.archive).map_err(unreadable(self.archive))?;
-        let reader = BufReader::with_capacity(1 << 18, Counted { inner: file, progress: self.progress });
+    fn entries(&self, archive: File, sink: &mut Sink) -> Result<(), DataError> {
+        let counted = |inner| BufReader::with_capacity(1 << 18, Counted { inner, progress: self.progress });
         match self.kind {
             Kind::Plain => Ok(()),
-            Kind::Tar => tarball::unpack(reader, sink),
-            Kind::TarGz => tarball::unpack(MultiGzDecoder::new(reader), sink),
-            Kind::Zip => {
-                let file = File::open(self.archive).map_err(unreadable(self.archive))?;
-                zipped::unpack(BufReader::new(file), sink, self.progress)
-            }
+            Kind::Tar => tarball::unpack(counted(archive), sink),
+            Kind::TarGz => tarball::unpack(MultiGzDecoder::new(counted(archive)), sink),
+            Kind::Zip => zipped::unpack(BufReader::new(archive), sink, self.progress),
         }
     }
 }

@@ -11,13 +11,16 @@ use crate::{
     catalogue::{Checksum, card},
     choice::Choice,
     dataset::Found,
-    decode::decode,
+    decode::{LARGEST_FILE, decode},
     digest::hex,
     fetch::{checksum_of, is_plain},
     files::{entries, lines},
-    home, pack,
-    unpack::MANIFEST,
+    home, pack, regular,
+    unpack::{MANIFEST, safe},
 };
+
+/// The largest file that an archive of any data set has, rounded up, in bytes.
+const LARGEST_UNPACKED: u64 = 1 << 30;
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -68,7 +71,7 @@ fn sums(dataset: Dataset, home: &Path, progress: &dyn Progress, report: &mut Rep
         match (is_plain(&archive), archive.checksum) {
             (true, Some(expected)) if part.is_file() => {
                 report.files += 1;
-                let sum = checksum_of(&part, expected, progress)?;
+                let sum = checksum_of(&part, expected, archive.limits.archive_bytes(), progress)?;
                 if !matches!(expected, Checksum::Md5(known) | Checksum::Sha256(known) if known == sum) {
                     report.bad.push(Bad { path: part, why: format!("is not the official file: its checksum is {sum}") });
                 }
@@ -97,8 +100,11 @@ fn manifest(directory: &Path, progress: &dyn Progress, report: &mut Report) -> R
         let Some((sum, name)) = line.split_once("  ") else {
             return Some(Bad { path: directory.join(MANIFEST), why: format!("has a line that is no sum: {line}") });
         };
+        let Ok(name) = safe(name) else {
+            return Some(Bad { path: directory.join(MANIFEST), why: format!("names what is elsewhere: {name}") });
+        };
         let path = directory.join(name);
-        let why = match std::fs::read(&path) {
+        let why = match regular::read(&path, LARGEST_UNPACKED) {
             Ok(bytes) if hex(&Sha256::digest(&bytes)) == sum => return None,
             Ok(_) => "is not as it was unpacked".to_owned(),
             Err(error) => format!("cannot be read: {error}"),
@@ -122,7 +128,7 @@ fn records(dataset: Dataset, request: &Request, report: &mut Report) -> Result<(
             request.progress.begin("decoding images", Unit::Items, 0, Some(all.len() as u64));
             let check = |entry: &&pack::Entry| {
                 request.progress.advance(1);
-                let why = match std::fs::read(&entry.path) {
+                let why = match regular::read(&entry.path, LARGEST_FILE) {
                     Ok(bytes) => decode(&bytes).err().map(|why| format!("is no image that can be read: {why}")),
                     Err(error) => Some(format!("cannot be read: {error}")),
                 };

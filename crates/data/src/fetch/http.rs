@@ -1,7 +1,7 @@
 //! Downloads that survive: what has arrived is kept, and the next try asks for the rest.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, OpenOptions},
     io::{Read, Write},
     path::{Path, PathBuf},
 };
@@ -151,7 +151,7 @@ impl Download<'_> {
     }
 
     fn have(&self) -> u64 {
-        File::open(self.to).and_then(|file| file.metadata()).map_or(0, |file| file.len())
+        self.to.symlink_metadata().ok().filter(fs::Metadata::is_file).map_or(0, |file| file.len())
     }
 
     fn failed(&self, why: String) -> DataError {

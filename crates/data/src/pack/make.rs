@@ -19,10 +19,11 @@ use super::{
 };
 use crate::{
     DataError, Split, Unit,
-    decode::{decode, fit},
+    decode::{LARGEST_FILE, decode, fit},
     digest::hexadecimal,
     files::{unreadable, unwritable},
     mapped::Mapped,
+    regular::{self, is_irregular},
 };
 
 /// Chunks that are decoded together: threads wait for the slowest of them only once for all.
@@ -101,7 +102,9 @@ fn locked(partial: &Path, packing: &Packing) -> Result<File, DataError> {
 
 /// The chunks that an earlier process finished: their lines are whole and their pixels have the CRC that the lines say.
 fn counted(partial: &Path, lines: &Path, header: &Header) -> Vec<Chunk> {
-    let (Ok(pack), Ok(lines)) = (Mapped::open(partial), fs::read(lines)) else { return Vec::new() };
+    let (Ok(pack), Ok(lines)) = (Mapped::open(partial, u64::MAX), regular::read(lines, u64::MAX)) else {
+        return Vec::new();
+    };
     if !Header::read(&pack, partial).is_ok_and(|found| found == *header) {
         return Vec::new();
     }
@@ -182,11 +185,16 @@ struct Read {
 
 /// One file to its slot.
 fn image(entry: &Entry, slot: &mut [u8], packing: &Packing) -> Result<Read, DataError> {
-    let bytes = fs::read(&entry.path).map_err(unreadable(&entry.path))?;
-    let digest = Sha256::digest(&bytes).into();
-    let bad = decode(&bytes).map(|picture| fit(&picture, packing.size, slot)).err();
+    let (bytes, bad) = match regular::read(&entry.path, LARGEST_FILE) {
+        Ok(bytes) => {
+            let bad = decode(&bytes).map(|picture| fit(&picture, packing.size, slot)).err();
+            (bytes, bad)
+        }
+        Err(error) if is_irregular(&error) => (Vec::new(), Some(error.to_string())),
+        Err(error) => return Err(unreadable(&entry.path)(error)),
+    };
     packing.progress.advance(1);
-    Ok(Read { digest, bad })
+    Ok(Read { digest: Sha256::digest(&bytes).into(), bad })
 }
 
 /// Puts the journal behind the images and the file in its place.

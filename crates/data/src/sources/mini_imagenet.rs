@@ -16,6 +16,7 @@ use crate::{
     DataError, Image, ImageShape, Source, Split,
     digest::hexadecimal,
     files::{directories, unreadable},
+    links::Bounds,
     mapped::Mapped,
     pack::Listing,
     pickle,
@@ -24,6 +25,9 @@ use crate::{
 
 pub(crate) const PICKLES: [&str; 3] =
     ["mini-imagenet-cache-train.pkl", "mini-imagenet-cache-val.pkl", "mini-imagenet-cache-test.pkl"];
+
+/// The largest pickle that is read, in bytes: the public ones have less than a gigabyte.
+const LARGEST_PICKLE: u64 = 1 << 34;
 
 /// One image in so many is for testing: 100 of 600.
 const TEST_SHARE: usize = 6;
@@ -51,8 +55,8 @@ fn has_classes(directory: &Path) -> bool {
 }
 
 /// The images of a folder of classes.
-pub(crate) fn list(root: &Path) -> Result<Listing, DataError> {
-    folder::seeded_listing(root, TEST_SHARE)
+pub(crate) fn list(root: &Path, bounds: &Bounds) -> Result<Listing, DataError> {
+    folder::seeded_listing(root, TEST_SHARE, bounds)
 }
 
 /// Opens the three pickles in `directory`.
@@ -64,7 +68,7 @@ pub(crate) fn open(directory: &Path) -> Result<MiniImagenet, DataError> {
     let mut classes: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
     for (number, name) in PICKLES.iter().enumerate() {
         let path = directory.join(name);
-        let map = Arc::new(Mapped::open(&path).map_err(unreadable(&path))?);
+        let map = Arc::new(Mapped::open(&path, LARGEST_PICKLE).map_err(unreadable(&path))?);
         digest.update(&map[..]);
         let (file, members) = File::read(&map, &path)?;
         if *shape.get_or_insert(file.shape) != file.shape {

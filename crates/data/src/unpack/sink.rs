@@ -9,7 +9,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{Unpacking, path::safe};
+use super::{Limits, Unpacking, path::safe};
 use crate::{
     DataError,
     digest::hexadecimal,
@@ -33,12 +33,12 @@ impl<'a> Sink<'a> {
     }
 
     /// The most bytes that may still be written.
-    pub(super) fn room(&self) -> u64 {
+    fn room(&self) -> u64 {
         self.unpacking.limits.bytes - self.bytes
     }
 
-    pub(super) fn entries_allowed(&self) -> u64 {
-        self.unpacking.limits.entries
+    pub(super) fn limits(&self) -> Limits {
+        self.unpacking.limits
     }
 
     /// The archive is damaged.
