@@ -42,6 +42,8 @@ pub struct Card {
     pub classes: Option<usize>,
     /// Training and test images; none where it depends on the user's files.
     pub images: Option<(usize, usize)>,
+    /// Fewer than these are a part of it, where the number of images is not known exactly.
+    pub fewest_images: Option<(usize, usize)>,
     /// Height and width as a run uses it unless told otherwise.
     pub size: usize,
     /// What it is distributed in.
@@ -71,6 +73,7 @@ pub fn card(dataset: Dataset) -> Card {
     let nothing = Card {
         classes: None,
         images: None,
+        fewest_images: None,
         size: 84,
         archives: Vec::new(),
         marks: Vec::new(),
@@ -125,6 +128,8 @@ pub fn card(dataset: Dataset) -> Card {
         Dataset::Core50 => Card {
             classes: Some(50),
             images: Some((40_000, 10_000)),
+            // A film has about 300 frames, of which every third is used: some lack a few.
+            fewest_images: Some((39_000, 10_000)),
             size: 128,
             archives: vec![Archive {
                 part: "archive",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    DataError, Dataset, Image, ImageShape, Request, Skipped, Source, Split,
+    DataError, Dataset, Image, ImageShape, Incomplete, Request, Skipped, Source, Split,
     catalogue::card,
     choice::{Choice, UnknownName},
     digest::hexadecimal,
@@ -92,6 +92,7 @@ struct Chained {
     names: Vec<String>,
     labels: [Vec<u16>; 2],
     sha256: String,
+    incomplete: Vec<Incomplete>,
     skipped: Vec<Skipped>,
 }
 
@@ -114,9 +115,10 @@ impl Chained {
             first += source.class_names().len() as u16;
         }
         let names = names(&sources, datasets);
+        let incomplete = sources.iter().flat_map(|source| source.incomplete().to_vec()).collect();
         let skipped = sources.iter().flat_map(|source| source.skipped().to_vec()).collect();
         let sources = sources.into_iter().map(|source| reshaped(source, shape)).collect();
-        Self { sources, shape, names, labels, sha256: hexadecimal(digest), skipped }
+        Self { sources, shape, names, labels, sha256: hexadecimal(digest), incomplete, skipped }
     }
 }
 
@@ -160,6 +162,10 @@ impl Source for Chained {
 
     fn parts(&self) -> Vec<usize> {
         self.sources.iter().map(|source| source.class_names().len()).collect()
+    }
+
+    fn incomplete(&self) -> &[Incomplete] {
+        &self.incomplete
     }
 
     fn skipped(&self) -> &[Skipped] {

@@ -136,6 +136,14 @@ pub enum DataError {
         /// Why.
         why: String,
     },
+    /// What was fetched is not the whole data set.
+    #[error("what was fetched is not the whole of {dataset}, and is not kept: {why}")]
+    NotWhole {
+        /// Of which data set.
+        dataset: Dataset,
+        /// What is missing or wrong.
+        why: String,
+    },
     /// No program can fetch it.
     #[error("{0}")]
     ByHand(String),

@@ -21,8 +21,8 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     /// Files must be below one of `roots`, which may be links themselves, unless `anywhere`.
-    pub(crate) fn new(roots: &[&Path], anywhere: bool) -> Result<Self, DataError> {
-        let real = |root: &&Path| root.canonicalize().map_err(unreadable(root));
+    pub(crate) fn new(roots: &[PathBuf], anywhere: bool) -> Result<Self, DataError> {
+        let real = |root: &PathBuf| root.canonicalize().map_err(unreadable(root));
         Ok(Self { roots: roots.iter().map(real).collect::<Result<_, _>>()?, anywhere })
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{DataError, Image, ImageShape, Skipped, Source, Split, decode::resized};
+use crate::{DataError, Image, ImageShape, Incomplete, Skipped, Source, Split, decode::resized};
 
 /// A source whose images are resized when they are asked for.
 pub(crate) struct Reshaped {
@@ -52,6 +52,10 @@ impl Source for Reshaped {
 
     fn domains(&self, split: Split) -> &[u16] {
         self.inner.domains(split)
+    }
+
+    fn incomplete(&self) -> &[Incomplete] {
+        self.inner.incomplete()
     }
 
     fn skipped(&self) -> &[Skipped] {

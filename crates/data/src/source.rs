@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{DataError, Image, ImageShape};
+use crate::{DataError, Image, ImageShape, Incomplete};
 
 /// The two parts of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,10 @@ pub trait Source: Send + Sync {
     /// How many classes each of the data sets has that this one is a chain of, in order; for a single one, all of them.
     fn parts(&self) -> Vec<usize> {
         vec![self.class_names().len()]
+    }
+    /// The data sets of which fewer images are here than were published; empty where all are.
+    fn incomplete(&self) -> &[Incomplete] {
+        &[]
     }
     /// What was left out.
     fn skipped(&self) -> &[Skipped] {

@@ -80,22 +80,33 @@ impl Unpacking<'_> {
         let beside = self.to.with_added_extension("unpacking");
         remove(&beside)?;
         let archive = regular::open(self.archive, self.limits.archive_bytes()).map_err(unreadable(self.archive))?;
-        if self.kind == Kind::Plain {
-            let mut copy = File::create_new(&beside).map_err(unwritable(&beside))?;
-            io::copy(&mut archive.take(self.limits.archive_bytes()), &mut copy).map_err(unwritable(&beside))?;
-        } else {
-            fs::create_dir_all(&beside).map_err(unwritable(&beside))?;
-            let length = archive.metadata().map_err(unreadable(self.archive))?.len();
-            let what = format!("unpacking {}", self.archive.file_name().unwrap_or_default().to_string_lossy());
-            self.progress.begin(&what, Unit::Bytes, 0, Some(length));
-            let mut sink = Sink::new(&beside, self);
-            let unpacked = self.entries(archive, &mut sink);
-            self.progress.end();
-            unpacked.and_then(|()| sink.finish()).inspect_err(|_| {
-                let _ = fs::remove_dir_all(&beside);
-            })?;
-        }
+        let unpacked = match self.kind {
+            Kind::Plain => self.copy(archive, &beside),
+            _ => self.unpack(archive, &beside),
+        };
+        unpacked.inspect_err(|_| drop(remove(&beside)))?;
         fs::rename(&beside, self.to).map_err(unwritable(self.to))
+    }
+
+    /// A file that is used as it is.
+    fn copy(&self, archive: File, beside: &Path) -> Result<(), DataError> {
+        let mut copy = File::create_new(beside).map_err(unwritable(beside))?;
+        let limited = &mut archive.take(self.limits.archive_bytes());
+        match io::copy(limited, &mut copy).map_err(unwritable(beside))? {
+            0 => Err(unreadable(self.archive)(io::Error::other("there is nothing in it"))),
+            _ => Ok(()),
+        }
+    }
+
+    fn unpack(&self, archive: File, beside: &Path) -> Result<(), DataError> {
+        fs::create_dir_all(beside).map_err(unwritable(beside))?;
+        let length = archive.metadata().map_err(unreadable(self.archive))?.len();
+        let what = format!("unpacking {}", self.archive.file_name().unwrap_or_default().to_string_lossy());
+        self.progress.begin(&what, Unit::Bytes, 0, Some(length));
+        let mut sink = Sink::new(beside, self);
+        let unpacked = self.entries(archive, &mut sink);
+        self.progress.end();
+        unpacked.and_then(|()| sink.finish())
     }
 
     fn entries(&self, archive: File, sink: &mut Sink) -> Result<(), DataError> {

@@ -7,14 +7,14 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    DataError, Dataset, Progress, Request, Split, Unit,
+    DataError, Dataset, Incomplete, Progress, Request, Split, Unit,
     catalogue::{Checksum, card},
     choice::Choice,
-    dataset::Found,
     decode::{LARGEST_FILE, decode},
     digest::hex,
     fetch::{checksum_of, is_plain},
     files::{entries, lines},
+    find::Found,
     home, pack, regular,
     unpack::{MANIFEST, safe},
 };
@@ -33,8 +33,17 @@ pub struct Report {
     pub packs: usize,
     /// What is wrong.
     pub bad: Vec<Bad>,
+    /// What is missing, compared with what was published.
+    pub incomplete: Option<Incomplete>,
     /// What could not be checked, and why.
     pub notes: Vec<String>,
+}
+
+impl Report {
+    /// Whether nothing is wrong and nothing is missing.
+    pub fn is_whole(&self) -> bool {
+        self.bad.is_empty() && self.incomplete.is_none()
+    }
 }
 
 /// Something that is wrong.
@@ -119,7 +128,11 @@ fn manifest(directory: &Path, progress: &dyn Progress, report: &mut Report) -> R
 
 /// Reads every record, and decodes every image file.
 fn records(dataset: Dataset, request: &Request, report: &mut Report) -> Result<(), DataError> {
-    match dataset.find(request) {
+    let found = dataset.find(request);
+    if let Ok(found) = &found {
+        report.incomplete = Incomplete::compare(dataset, request.classes, found.count());
+    }
+    match found {
         Ok(Found::Source(source)) => {
             report.records += Split::BOTH.map(|split| source.labels(split).len()).iter().sum::<usize>();
         }

@@ -44,7 +44,8 @@ fn fetched(home: &Home, answer: Answer) -> (Result<(), DataError>, Vec<Asked>, V
 fn assert_whole(home: &Home) {
     let source = home.open(Dataset::Cifar100, None).unwrap();
     assert_eq!(source.labels(Split::Train), [99, 12, 12]);
-    assert_eq!(state(Dataset::Cifar100, home.path()).0, State::Ready);
+    // Usable, but of a few images.
+    assert!(matches!(state(Dataset::Cifar100, home.path()).0, State::Incomplete(_)));
     let left: Vec<_> = std::fs::read_dir(home.path().join("downloads")).unwrap().collect();
     assert!(left.is_empty(), "archives are removed when they are unpacked: {left:?}");
 }
@@ -245,7 +246,7 @@ fn an_endless_download_is_stopped() {
     for part in ["train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz"] {
         let path = home.path().join("fashion-mnist").join(part);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, "").unwrap();
+        std::fs::write(path, "there").unwrap();
     }
     let fetch = Fetch { mirror: Some(&server.url), ..home.fetching() };
     let error = fetch.dataset(Dataset::FashionMnist).unwrap_err().to_string();

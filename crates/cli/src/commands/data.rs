@@ -67,6 +67,7 @@ fn request<'a>(which: &'a Which, progress: &'a dyn Progress) -> Request<'a> {
         size: which.size.map(usize::from),
         classes: which.classes,
         skip_bad: which.skip_bad,
+        follow_links_outside: which.follow_links,
         progress,
         ..Request::default()
     }

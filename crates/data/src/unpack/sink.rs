@@ -108,8 +108,12 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    /// Writes the manifest.
+    /// Writes the manifest. An archive without files is refused: it must not stand where a good one
+    /// could.
     pub(super) fn finish(self) -> Result<(), DataError> {
+        if self.sums.is_empty() {
+            return Err(self.damaged(io::Error::other("there is nothing in it")));
+        }
         let lines: String = self.sums.iter().map(|(path, sum)| format!("{sum}  {path}\n")).collect();
         write_whole(&self.root.join(MANIFEST), lines.as_bytes())
     }

@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part; a test that cannot go on has failed")]
 
 pub mod dice;
+pub mod pickle;
 pub mod pixels;
 pub mod real;
 pub mod server;
@@ -139,6 +140,7 @@ impl Home {
             from: &[],
             trust: true,
             keep: false,
+            part: true, // archives of tests have a few images
             patience: Patience { tries: 4, wait, silence },
             progress: &(),
         }

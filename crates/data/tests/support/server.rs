@@ -20,6 +20,8 @@ pub enum Answer {
     Cuts(Vec<u8>, Vec<usize>),
     /// Sends one file's beginning first, and says that it is another file afterwards.
     Changes(Vec<u8>, Vec<u8>, usize),
+    /// Sends so many bytes without saying how many they will be, and closes the connection.
+    NoLength(Vec<u8>, usize),
     /// Sends to another path.
     Redirect(String),
     /// Answers with a status, so often, then sends the file.
@@ -93,6 +95,10 @@ fn serve(mut stream: &TcpStream, answers: &BTreeMap<String, Answer>, log: &Mutex
         Some(Answer::Cut(file, after)) => send(stream, file, start, *after, "\"one\""),
         Some(Answer::Cuts(file, after)) => {
             send(stream, file, start, after.get(before).copied().unwrap_or(usize::MAX), "\"one\"")
+        }
+        Some(Answer::NoLength(file, after)) => {
+            write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
+            stream.write_all(&file[..*after])
         }
         Some(Answer::Changes(file, _, after)) if before == 0 => send(stream, file, None, *after, "\"one\""),
         Some(Answer::Changes(_, file, _)) => {

@@ -34,12 +34,17 @@ pub fn fetch(args: &data::Fetch) -> Result<ExitCode> {
         from: &args.from,
         trust: args.trust,
         keep: args.keep,
+        part: args.part,
         patience: Patience::default(),
         progress: &*progress,
     };
     let directory = fetch.dataset(dataset)?;
-    if !args.quiet && state(dataset, &home).0 != State::Ready {
-        talk(&format!("{dataset} is not complete yet"));
+    if !args.quiet {
+        match state(dataset, &home).0 {
+            State::Ready => {}
+            State::Incomplete(part) => talk(&format!("only a part: {part}")),
+            State::Partial | State::Absent => talk(&format!("{dataset} is not complete yet")),
+        }
     }
     print(&format!("{}\n", directory.display()))?;
     Ok(ExitCode::SUCCESS)
