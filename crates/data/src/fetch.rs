@@ -22,7 +22,7 @@ use crate::{
 
 /// How long to wait for a server, and how often to try again.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct Timeouts {
     /// Tries in a row that bring nothing.
     pub tries: u32,
     /// The wait before the second try; it doubles from try to try.
@@ -31,7 +31,7 @@ pub struct Patience {
     pub silence: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self { tries: 6, wait: Duration::from_secs(1), silence: Duration::from_mins(1) }
     }
@@ -52,7 +52,7 @@ pub struct Fetch<'a> {
     /// Take a data set that has fewer images than were published, instead of refusing it.
     pub part: bool,
     /// How long to wait.
-    pub patience: Patience,
+    pub timeouts: Timeouts,
     /// Who hears how far it is.
     pub progress: &'a dyn Progress,
 }
@@ -180,7 +180,7 @@ impl Fetch<'_> {
             url: &url,
             to: &partial,
             limit: archive.limits.bytes,
-            patience: self.patience,
+            timeouts: self.timeouts,
             progress: self.progress,
         };
         let resumed = download.run()?;

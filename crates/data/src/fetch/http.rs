@@ -8,7 +8,7 @@ use std::{
 
 use ureq::{Agent, Body, http::Response};
 
-use super::Patience;
+use super::Timeouts;
 use crate::{
     DataError, Progress, Unit,
     files::{unwritable, write_whole},
@@ -21,7 +21,7 @@ pub(super) struct Download<'a> {
     pub to: &'a Path,
     /// More than this is refused.
     pub limit: u64,
-    pub patience: Patience,
+    pub timeouts: Timeouts,
     pub progress: &'a dyn Progress,
 }
 
@@ -46,9 +46,9 @@ impl Download<'_> {
         let agent: Agent = Agent::config_builder()
             .http_status_as_error(false)
             .user_agent(concat!("rehearsal/", env!("CARGO_PKG_VERSION")))
-            .timeout_connect(Some(self.patience.silence))
-            .timeout_recv_response(Some(self.patience.silence))
-            .timeout_per_read(Some(self.patience.silence))
+            .timeout_connect(Some(self.timeouts.silence))
+            .timeout_recv_response(Some(self.timeouts.silence))
+            .timeout_per_read(Some(self.timeouts.silence))
             .build()
             .into();
         let mut fruitless = 0;
@@ -61,11 +61,11 @@ impl Download<'_> {
                 Err(Failure::Final(error)) => return Err(error),
                 Err(Failure::Passing(why)) => {
                     fruitless = if self.have() > before { 1 } else { fruitless + 1 };
-                    if fruitless >= self.patience.tries {
+                    if fruitless >= self.timeouts.tries {
                         let why = format!("{why} ({fruitless} tries). What has arrived is kept: try again later");
                         return Err(self.failed(why));
                     }
-                    let wait = self.patience.wait * 2u32.saturating_pow(fruitless - 1);
+                    let wait = self.timeouts.wait * 2u32.saturating_pow(fruitless - 1);
                     self.progress.say(&format!("{why}: trying again in {:.0} s", wait.as_secs_f64()));
                     std::thread::sleep(wait);
                 }

@@ -16,7 +16,7 @@ use std::{
 
 use data::{
     DataError, Dataset, Request, Source,
-    fetch::{Fetch, Patience},
+    fetch::{Fetch, Timeouts},
 };
 use flate2::{Compression, write::GzEncoder};
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
@@ -141,7 +141,7 @@ impl Home {
             trust: true,
             keep: false,
             part: true, // archives of tests have a few images
-            patience: Patience { tries: 4, wait, silence },
+            timeouts: Timeouts { tries: 4, wait, silence },
             progress: &(),
         }
     }

@@ -6,7 +6,7 @@ use ::data::{
     Dataset,
     catalogue::{State, card, state},
     choice::Choice,
-    fetch::{Fetch, Patience},
+    fetch::{Fetch, Timeouts},
     home,
 };
 use anyhow::Result;
@@ -35,7 +35,7 @@ pub fn fetch(args: &data::Fetch) -> Result<ExitCode> {
         trust: args.trust,
         keep: args.keep,
         part: args.part,
-        patience: Patience::default(),
+        timeouts: Timeouts::default(),
         progress: &*progress,
     };
     let directory = fetch.dataset(dataset)?;
