@@ -73,11 +73,11 @@ impl Chain {
         (self.0 == [Dataset::Core50]).then_some(8)
     }
 
-    /// Into how many tasks it is usually cut: with as many classes a task as the first data set has, where that goes.
-    pub fn usual_tasks(&self) -> usize {
-        let tasks = self.0.iter().map(|dataset| dataset.usual_tasks()).sum();
+    /// Into how many tasks it is cut by default: with as many classes a task as the first data set has, where that goes.
+    pub fn default_tasks(&self) -> usize {
+        let tasks = self.0.iter().map(|dataset| dataset.default_tasks()).sum();
         let classes = self.0.iter().map(|&dataset| card(dataset).classes).sum::<Option<usize>>();
-        let per_task = card(self.0[0]).classes.map(|classes| classes / self.0[0].usual_tasks());
+        let per_task = card(self.0[0]).classes.map(|classes| classes / self.0[0].default_tasks());
         match (classes, per_task) {
             (Some(classes), Some(per_task)) if classes.is_multiple_of(per_task) => classes / per_task,
             _ => tasks,
@@ -181,8 +181,8 @@ mod tests {
     fn names_are_joined_by_plus() {
         let chain: Chain = "cifar10+fashion-mnist".parse().unwrap();
         assert_eq!(chain.datasets(), [Dataset::Cifar10, Dataset::FashionMnist]);
-        assert_eq!((chain.to_string().as_str(), chain.usual_tasks()), ("cifar10+fashion-mnist", 10));
-        assert_eq!("cifar100+cifar10".parse::<Chain>().unwrap().usual_tasks(), 22, "five classes a task");
+        assert_eq!((chain.to_string().as_str(), chain.default_tasks()), ("cifar10+fashion-mnist", 10));
+        assert_eq!("cifar100+cifar10".parse::<Chain>().unwrap().default_tasks(), 22, "five classes a task");
         assert!("cifar10+".parse::<Chain>().unwrap_err().to_string().contains("there is no data set ``"));
         assert!("cifar10+fashion".parse::<Chain>().unwrap_err().to_string().contains("did you mean"));
     }

@@ -120,7 +120,7 @@ impl Dataset {
     }
 
     /// Into how many tasks the paper (or the habit of the field) cuts it.
-    pub fn usual_tasks(self) -> usize {
+    pub fn default_tasks(self) -> usize {
         match self {
             Self::Embedded | Self::Cifar10 | Self::FashionMnist | Self::Folder => 5,
             Self::Core50 => 10,
