@@ -48,7 +48,7 @@ impl Dataset {
             bounds.check_listing(&listing)?;
             return Ok(Found::Files(listing, packs(request, None)?));
         }
-        let home = request.directory.map_or_else(home::usual, |directory| Ok(directory.to_path_buf()))?;
+        let home = request.directory.map_or_else(home::default_directory, |directory| Ok(directory.to_path_buf()))?;
         let roots = self.roots(&home, request.directory.is_none())?;
         let bounds = bounds(&roots)?;
         roots.iter().try_for_each(|root| bounds.check_directory(root))?;
@@ -137,6 +137,6 @@ fn packs(request: &Request, home: Option<&Path>) -> Result<PathBuf, DataError> {
     match (request.packs, home) {
         (Some(packs), _) => Ok(packs.into()),
         (None, Some(home)) => Ok(home.join("packs")),
-        (None, None) => Ok(home::usual()?.join("packs")),
+        (None, None) => Ok(home::default_directory()?.join("packs")),
     }
 }

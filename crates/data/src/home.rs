@@ -8,11 +8,11 @@ use crate::DataError;
 ///
 /// # Errors
 /// The environment names no home directory.
-pub fn usual() -> Result<PathBuf, DataError> {
+pub fn default_directory() -> Result<PathBuf, DataError> {
     from(|name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)).ok_or(DataError::NoHome)
 }
 
-/// As [`usual`], with the environment as a function.
+/// As [`default_directory`], with the environment as a function.
 fn from(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let platform = || {
         if cfg!(windows) {

@@ -39,7 +39,7 @@ impl Incomplete {
     pub(crate) fn compare(dataset: Dataset, classes: Option<usize>, found: (usize, usize)) -> Option<Self> {
         let card = card(dataset);
         let times = match (classes, card.classes) {
-            (Some(asked), Some(usual)) if dataset == Dataset::TinyImagenet && asked > usual => 2,
+            (Some(asked), Some(default)) if dataset == Dataset::TinyImagenet && asked > default => 2,
             _ => 1,
         };
         let published = card.images.map(|(train, test)| (times * train, times * test))?;

@@ -64,7 +64,7 @@ pub fn verify(dataset: Dataset, request: &Request) -> Result<Report, DataError> 
     let home = match (dataset, request.directory) {
         (Dataset::Embedded, _) => PathBuf::new(),
         (_, Some(directory)) => directory.to_path_buf(),
-        (_, None) => home::usual()?,
+        (_, None) => home::default_directory()?,
     };
     sums(dataset, &home, request.progress, &mut report)?;
     records(dataset, request, &mut report)?;
@@ -166,7 +166,7 @@ fn records(dataset: Dataset, request: &Request, report: &mut Report) -> Result<(
 /// Compares the packs made from the data set with their own checksums.
 fn packs(dataset: Dataset, home: &Path, said: Option<&Path>, report: &mut Report) -> Result<(), DataError> {
     let mut directories = vec![said.map_or_else(|| home.join("packs"), Path::to_path_buf)];
-    directories.extend(home::usual().ok().map(|usual| usual.join("packs")));
+    directories.extend(home::default_directory().ok().map(|home| home.join("packs")));
     directories.dedup();
     for directory in directories.iter().filter(|directory| directory.is_dir()) {
         for path in entries(directory)? {

@@ -10,14 +10,14 @@ use crate::{
     unpack::safe,
 };
 
-const USUAL: usize = 100;
+const DEFAULT_CLASSES: usize = 100;
 
 /// The images below `root`, the directory that holds `wnids.txt`; `classes` is how many the user asks for.
 pub(crate) fn list(root: &Path, classes: Option<usize>) -> Result<Listing, DataError> {
     let mut wnids = lines(&root.join("wnids.txt"), "the names of 200 classes, one a line")?;
     wnids.sort();
-    if classes.unwrap_or(USUAL) <= USUAL {
-        wnids.truncate(USUAL);
+    if classes.unwrap_or(DEFAULT_CLASSES) <= DEFAULT_CLASSES {
+        wnids.truncate(DEFAULT_CLASSES);
     }
     let mut listing = Listing { class_names: class_names(root, &wnids), ..Listing::default() };
     let mut labels = BTreeMap::new();

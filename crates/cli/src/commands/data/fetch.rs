@@ -22,7 +22,7 @@ pub fn fetch(args: &data::Fetch) -> Result<ExitCode> {
     let dataset = Dataset::from_name(&args.name)?;
     let home = match &args.data {
         Some(directory) => directory.clone(),
-        None => home::usual()?,
+        None => home::default_directory()?,
     };
     if !args.quiet {
         talk(&format!("{dataset}: terms of use: {} ({})", card(dataset).terms, card(dataset).about));

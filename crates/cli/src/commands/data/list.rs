@@ -20,7 +20,7 @@ use crate::{
 pub fn list(args: &List) -> Result<ExitCode> {
     let home = match &args.data {
         Some(directory) => directory.clone(),
-        None => home::usual()?,
+        None => home::default_directory()?,
     };
     let mut rows = Vec::new();
     let mut text = format!(
