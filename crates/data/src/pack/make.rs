@@ -1,6 +1,7 @@
 //! Making a pack: in parallel, in order, and so that a killed process loses no more than the few chunks it was at.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Seek, SeekFrom, Write},
     panic::resume_unwind,
@@ -162,18 +163,17 @@ fn summed_up(
     packing: &Packing,
 ) -> Result<Chunk, DataError> {
     let mut digest = Sha256::new();
-    let mut chunk = Chunk { number, crc32: 0, sha256: String::new(), bad: std::collections::BTreeMap::new() };
+    let mut bad_files = BTreeMap::new();
     for (index, (read, entry)) in read.zip(entries).enumerate() {
         let Read { digest: file, bad } = read?;
         digest.update(file);
         match bad {
             None => {}
-            Some(why) if packing.skip_bad => drop(chunk.bad.insert(index as u32, why)),
+            Some(why) if packing.skip_bad => drop(bad_files.insert(index as u32, why)),
             Some(why) => return Err(DataError::Image { path: entry.path.clone(), why }),
         }
     }
-    chunk.sha256 = hexadecimal(digest);
-    Ok(chunk)
+    Ok(Chunk::new(number, hexadecimal(digest), bad_files))
 }
 
 /// A file that was read.

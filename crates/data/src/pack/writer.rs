@@ -53,6 +53,5 @@ impl Writer<'_> {
 
 /// One line of the journal.
 pub(super) fn write_line(journal: &mut File, chunk: &Chunk) -> io::Result<()> {
-    let line = serde_json::to_string(chunk)? + "\n";
-    journal.write_all(line.as_bytes())
+    journal.write_all(chunk.to_line()?.as_bytes())
 }
