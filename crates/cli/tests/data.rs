@@ -162,6 +162,22 @@ fn a_run_on_a_folder_packs_it_once_and_skips_what_is_no_image_only_when_told() {
     assert!(!root.join("packs").exists(), "nothing is written into the user's folder");
 }
 
+/// A class may be called anything: what a terminal would obey is shown instead.
+#[test]
+#[cfg(unix)]
+fn names_do_not_reach_the_terminal_raw() {
+    let home = Home::new();
+    let class = home.path().join("photos/\x1b[2Jcat");
+    std::fs::create_dir_all(&class).unwrap();
+    (0..5u8).for_each(|i| std::fs::write(class.join(format!("{i}.jpg")), support::jpeg(40, 20, i)).unwrap());
+    let stats = succeeds(home.path(), &["data", "stats", "folder", "--data", "photos", "--size", "16"]);
+    assert!(stats.contains("\\u{1b}[2Jcat") && !stats.contains('\x1b'), "{stats:?}");
+    std::fs::write(class.join("bad.jpg"), "no image").unwrap();
+    let verify = output(home.path(), &["data", "verify", "folder", "--data", "photos"]);
+    assert_eq!(verify.status.code(), Some(1));
+    assert!(text(&verify.stdout).contains("\\u{1b}[2Jcat/bad.jpg") && !text(&verify.stdout).contains('\x1b'));
+}
+
 /// Waits until something is there, and kills the process then.
 fn killed_when(mut command: Command, there: impl Fn() -> bool) {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

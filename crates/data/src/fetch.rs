@@ -1,6 +1,7 @@
 //! Bringing a data set: its archives from their official place (or a mirror, or files fetched by hand), checked before they are unpacked.
 
 mod checksum;
+mod effort;
 mod http;
 
 use std::{
@@ -29,11 +30,22 @@ pub struct Timeouts {
     pub wait: Duration,
     /// Silence after which a connection counts as dead.
     pub silence: Duration,
+    /// The time in which at least `slowest` bytes must come.
+    pub window: Duration,
+    /// Bytes of which fewer in a `window` are too few to wait for the rest.
+    pub slowest: u64,
 }
 
 impl Default for Timeouts {
+    /// A kilobyte a second over a minute: a data set of 100 MB would take more than a day.
     fn default() -> Self {
-        Self { tries: 6, wait: Duration::from_secs(1), silence: Duration::from_mins(1) }
+        Self {
+            tries: 6,
+            wait: Duration::from_secs(1),
+            silence: Duration::from_mins(1),
+            window: Duration::from_mins(1),
+            slowest: 60_000,
+        }
     }
 }
 

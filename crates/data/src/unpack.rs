@@ -19,7 +19,7 @@ pub use sink::MANIFEST;
 
 use crate::{
     DataError, Progress, Unit,
-    files::{unreadable, unwritable},
+    files::{rename, unreadable, unwritable},
     regular,
 };
 use sink::Sink;
@@ -85,7 +85,7 @@ impl Unpacking<'_> {
             _ => self.unpack(archive, &beside),
         };
         unpacked.inspect_err(|_| drop(remove(&beside)))?;
-        fs::rename(&beside, self.to).map_err(unwritable(self.to))
+        rename(&beside, self.to).map_err(unwritable(self.to))
     }
 
     /// A file that is used as it is.
@@ -94,7 +94,7 @@ impl Unpacking<'_> {
         let limited = &mut archive.take(self.limits.archive_bytes());
         match io::copy(limited, &mut copy).map_err(unwritable(beside))? {
             0 => Err(unreadable(self.archive)(io::Error::other("there is nothing in it"))),
-            _ => Ok(()),
+            _ => copy.sync_all().map_err(unwritable(beside)),
         }
     }
 

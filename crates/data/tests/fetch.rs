@@ -4,12 +4,12 @@
 
 mod support;
 
-use std::sync::Mutex;
+use std::{sync::Mutex, time::Duration};
 
 use data::{
     DataError, Dataset, Progress, Split,
     catalogue::{State, state},
-    fetch::Fetch,
+    fetch::{Fetch, Timeouts},
     verify::verify,
 };
 use support::{
@@ -280,4 +280,29 @@ fn files_fetched_by_hand_are_checked_too() {
     let other = [home.by_hand("holiday.zip", b"")];
     let error = Fetch { from: &other, ..home.fetching() }.dataset(Dataset::Cifar100).unwrap_err().to_string();
     assert!(error.contains("holiday.zip is no file of cifar100, which is in cifar-100-binary.tar.gz"), "{error}");
+}
+
+/// Each connection brings something, and each second one takes it back.
+#[test]
+fn a_server_that_gives_and_takes_is_left() {
+    let home = Home::new();
+    let archive = cifar100();
+    let half = archive.len() / 2;
+    let (result, asked, _) = fetched(&home, Answer::Alternates(archive, half));
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("something else each time (5 times from the beginning)"), "{error}");
+    assert_eq!(asked.len(), 10);
+}
+
+#[test]
+fn a_server_that_sends_a_byte_now_and_then_is_left() {
+    let home = Home::new();
+    let server = Server::start([(PATH, Answer::Drip(cifar100(), 20))]);
+    let timeouts = Timeouts { window: Duration::from_millis(400), slowest: 1000, ..home.fetching().timeouts };
+    let fetch = Fetch { mirror: Some(&server.url), timeouts, ..home.fetching() };
+    let begin = std::time::Instant::now();
+    let error = fetch.dataset(Dataset::Cifar100).unwrap_err().to_string();
+    assert!(error.contains("bytes came in 0 s. What has arrived is kept"), "{error}");
+    assert!(begin.elapsed() < Duration::from_secs(10));
+    assert_eq!(state(Dataset::Cifar100, home.path()).0, State::Partial, "what has arrived is kept");
 }

@@ -8,7 +8,7 @@ mod verify;
 
 use std::process::ExitCode;
 
-use ::data::{Chain, DataError, Progress, Request};
+use ::data::{Chain, DataError, Progress, Request, printable};
 use anyhow::Result;
 
 use crate::{
@@ -27,7 +27,7 @@ pub fn data(args: &Data) -> Result<ExitCode> {
     };
     match done {
         Err(error) if is_refusal(&error) => {
-            talk(&format!("error: {error:#}"));
+            talk(&printable(&format!("error: {error:#}")));
             Ok(ExitCode::from(2))
         }
         done => done,

@@ -13,7 +13,7 @@ use super::{Limits, Unpacking, path::safe};
 use crate::{
     DataError,
     digest::hexadecimal,
-    files::{unwritable, write_whole},
+    files::{sync_files, unwritable, write_whole},
 };
 
 /// The file of SHA-256 sums in an unpacked directory, as `sha256sum -c` reads it.
@@ -108,12 +108,13 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    /// Writes the manifest. An archive without files is refused: it must not stand where a good one
+    /// Syncs what was written and writes the manifest. An archive without files is refused: it must not stand where a good one
     /// could.
     pub(super) fn finish(self) -> Result<(), DataError> {
         if self.sums.is_empty() {
             return Err(self.damaged(io::Error::other("there is nothing in it")));
         }
+        sync_files(&self.root, &self.sums.keys().map(String::as_str).collect::<Vec<_>>())?;
         let lines: String = self.sums.iter().map(|(path, sum)| format!("{sum}  {path}\n")).collect();
         write_whole(&self.root.join(MANIFEST), lines.as_bytes())
     }

@@ -141,7 +141,7 @@ impl Home {
             trust: true,
             keep: false,
             part: true, // archives of tests have a few images
-            timeouts: Timeouts { tries: 4, wait, silence },
+            timeouts: Timeouts { tries: 4, wait, silence, ..Timeouts::default() },
             progress: &(),
         }
     }

@@ -22,6 +22,10 @@ pub enum Answer {
     Changes(Vec<u8>, Vec<u8>, usize),
     /// Sends so many bytes without saying how many they will be, and closes the connection.
     NoLength(Vec<u8>, usize),
+    /// Sends a byte, waits so many milliseconds, sends the next.
+    Drip(Vec<u8>, u64),
+    /// Sends so many bytes at first, then says that there is no such range, and so on in turn.
+    Alternates(Vec<u8>, usize),
     /// Sends to another path.
     Redirect(String),
     /// Answers with a status, so often, then sends the file.
@@ -100,6 +104,16 @@ fn serve(mut stream: &TcpStream, answers: &BTreeMap<String, Answer>, log: &Mutex
             write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
             stream.write_all(&file[..*after])
         }
+        Some(Answer::Drip(file, pause)) => {
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", file.len())?;
+            for byte in file {
+                stream.write_all(&[*byte])?;
+                std::thread::sleep(std::time::Duration::from_millis(*pause));
+            }
+            Ok(())
+        }
+        Some(Answer::Alternates(file, after)) if start.is_none() => send(stream, file, None, *after, "\"one\""),
+        Some(Answer::Alternates(..)) => send(stream, &[], start, 0, "\"one\""),
         Some(Answer::Changes(file, _, after)) if before == 0 => send(stream, file, None, *after, "\"one\""),
         Some(Answer::Changes(_, file, _)) => {
             // If-Range names the other version: the whole of this one.

@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use data::verify::Report;
+use data::{
+    printable,
+    verify::{Bad, Report},
+};
 
 use super::{chain, progress, request};
 use crate::{
@@ -23,7 +26,7 @@ pub fn verify(args: &Look) -> Result<ExitCode> {
             print(&format!("{}\n", serde_json::json!({ "dataset": dataset, "report": report })))?;
         } else {
             print(&text(&report))?;
-            report.notes.iter().for_each(|note| talk(note));
+            report.notes.iter().for_each(|note| talk(&printable(note)));
             let Report { files, records, packs, bad, incomplete, .. } = &report;
             let verdict = match (bad.len(), incomplete) {
                 (0, None) => "nothing is wrong".into(),
@@ -41,5 +44,6 @@ pub fn verify(args: &Look) -> Result<ExitCode> {
 
 /// One line for each bad thing.
 fn text(report: &Report) -> String {
-    report.bad.iter().map(|bad| format!("{}: {}\n", bad.path.display(), bad.why)).collect()
+    let line = |bad: &Bad| format!("{}\n", printable(&format!("{}: {}", bad.path.display(), bad.why)));
+    report.bad.iter().map(line).collect()
 }
