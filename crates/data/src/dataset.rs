@@ -66,6 +66,8 @@ pub struct Request<'a> {
     pub skip_bad: bool,
     /// Follow links that lead out of the data set's directory, instead of refusing them.
     pub follow_links_outside: bool,
+    /// On how many threads images are decoded; else on as many as there are cores.
+    pub threads: Option<usize>,
     /// Where packed images are kept; else beside the data, where data live.
     pub packs: Option<&'a Path>,
     /// Who hears how far it is, where images must be packed first.
@@ -80,6 +82,7 @@ impl Default for Request<'_> {
             classes: None,
             skip_bad: false,
             follow_links_outside: false,
+            threads: None,
             packs: None,
             progress: &(),
         }
@@ -104,8 +107,8 @@ impl Dataset {
             }
             Found::Files(listing, directory) => {
                 let size = request.size.unwrap_or(card(self).size);
-                let (skip_bad, progress) = (request.skip_bad, request.progress);
-                let packing = Packing { name: self.name(), size, skip_bad, directory: &directory, progress };
+                let Request { skip_bad, threads, progress, .. } = *request;
+                let packing = Packing { name: self.name(), size, skip_bad, threads, directory: &directory, progress };
                 Arc::new(pack::open(listing, &packing)?)
             }
         };

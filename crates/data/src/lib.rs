@@ -44,6 +44,7 @@ mod source;
 mod sources;
 mod split;
 pub mod stats;
+mod threads;
 pub mod unpack;
 pub mod verify;
 

@@ -72,6 +72,8 @@ pub struct Packing<'a> {
     pub size: usize,
     /// Leave out files that are no images.
     pub skip_bad: bool,
+    /// On how many threads; else on as many as there are cores.
+    pub threads: Option<usize>,
     /// Where packs are kept.
     pub directory: &'a Path,
     /// Who hears how far it is.

@@ -16,6 +16,7 @@ use crate::{
     files::{entries, lines},
     find::Found,
     home, pack, regular,
+    threads::on_threads,
     unpack::{MANIFEST, safe},
 };
 
@@ -66,9 +67,11 @@ pub fn verify(dataset: Dataset, request: &Request) -> Result<Report, DataError> 
         (_, Some(directory)) => directory.to_path_buf(),
         (_, None) => home::default_directory()?,
     };
-    sums(dataset, &home, request.progress, &mut report)?;
-    records(dataset, request, &mut report)?;
-    packs(dataset, &home, request.packs, &mut report)?;
+    on_threads(request.threads, || {
+        sums(dataset, &home, request.progress, &mut report)?;
+        records(dataset, request, &mut report)?;
+        packs(dataset, &home, request.packs, &mut report)
+    })??;
     Ok(report)
 }
 

@@ -7,9 +7,10 @@ mod support;
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
+    thread::ThreadId,
 };
 
 use data::{DataError, Dataset, Progress, Request, Source, Split, Unit, verify::verify};
@@ -213,6 +214,40 @@ fn verify_reads_every_image_and_says_what_it_cannot_know() {
     let report = verify(Dataset::Cifar100, &home.request()).unwrap();
     assert!(report.bad.is_empty() && report.notes[0].contains("cannot be compared"), "{report:?}");
     assert!(verify(Dataset::Core50, &home.request()).unwrap_err().to_string().contains("rehearsal data fetch core50"));
+}
+
+/// Which threads told of progress.
+#[derive(Default)]
+struct Threads(Mutex<Vec<ThreadId>>);
+
+impl Progress for Threads {
+    fn advance(&self, _: u64) {
+        let (mut seen, this) = (self.0.lock().unwrap(), std::thread::current().id());
+        if !seen.contains(&this) {
+            seen.push(this);
+        }
+    }
+}
+
+#[test]
+fn images_are_decoded_on_as_many_threads_as_are_wanted() {
+    let home = Home::new();
+    let root = folder(&home);
+    for (threads, size) in [(1, 8), (3, 9)] {
+        let (packs, seen) = (home.path().join("packs"), Threads::default());
+        let request = Request {
+            directory: Some(&root),
+            size: Some(size),
+            packs: Some(&packs),
+            threads: Some(threads),
+            progress: &seen,
+            ..Request::default()
+        };
+        Dataset::Folder.open(&request).unwrap();
+        // Two splits, two pools.
+        let seen = seen.0.into_inner().unwrap().len();
+        assert!((2..=2 * threads).contains(&seen), "{seen} threads, {threads} for each split");
+    }
 }
 
 /// Every byte of a pack matters, or is padding: whatever is flipped, images are right or refused.

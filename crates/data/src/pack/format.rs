@@ -43,9 +43,9 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// A chunk whose checksums are still missing.
-    pub(super) fn new(number: usize, sha256: String, bad: BTreeMap<u32, String>) -> Self {
-        Self { number, crc32: 0, sha256, bad, line: 0 }
+    /// A chunk of pixels with that checksum, of files with those.
+    pub(super) fn new(number: usize, crc32: u32, sha256: String, bad: BTreeMap<u32, String>) -> Self {
+        Self { number, crc32, sha256, bad, line: 0 }
     }
 
     /// As it stands in the journal, with the checksum of the line.
