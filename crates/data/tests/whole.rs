@@ -180,3 +180,17 @@ fn no_size_is_a_size() {
         assert!(matches!(error, DataError::Refused(_)), "{error}");
     }
 }
+
+/// Reading on would end the program with SIGBUS.
+#[test]
+fn a_pickle_that_is_cut_while_it_is_used_is_an_error() {
+    let home = Home::new();
+    let bytes = pickled(&[("n01", 1), ("n01", 2)]);
+    pickle::FILES.iter().for_each(|name| write(&home.path().join(name), &bytes));
+    let source = home.open(Dataset::MiniImagenet, None).unwrap();
+    source.image(Split::Train, 0).unwrap();
+    for name in pickle::FILES {
+        std::fs::OpenOptions::new().write(true).open(home.path().join(name)).unwrap().set_len(0).unwrap();
+    }
+    assert!(source.image(Split::Train, 0).unwrap_err().to_string().contains("as many bytes as when it was opened"));
+}

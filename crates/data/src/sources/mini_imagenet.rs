@@ -177,6 +177,14 @@ impl File {
         Ok((Self { shape: ImageShape { height, width, channels }, pixels }, members))
     }
 
+    /// Whether its bytes are still there: touching what someone cut off would end the program.
+    fn is_whole(&self) -> bool {
+        match &self.pixels {
+            Pixels::Mapped(map, _) => map.is_whole(),
+            Pixels::Owned(_) => true,
+        }
+    }
+
     fn image(&self, index: usize) -> &[u8] {
         let pixels = match &self.pixels {
             Pixels::Mapped(map, range) => &map[range.clone()],
@@ -238,6 +246,10 @@ impl Source for MiniImagenet {
 
     fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
         let (file, index) = self.part(split).places[index];
+        if !self.files[file].is_whole() {
+            let path = PathBuf::from(PICKLES[file]);
+            return Err(malformed(&path, "as many bytes as when it was opened"));
+        }
         Ok(Image::from(self.files[file].image(index)))
     }
 
