@@ -63,7 +63,8 @@ const MEGABYTE: u64 = 1_000_000;
 /// Where Debian's package `dataset-fashion-mnist` puts it.
 pub(crate) const DEBIAN: &str = "/usr/share/datasets/fashion-mnist";
 
-// Terms, addresses and checksums were compared with copies of the authors' pages and with other people's loaders: see docs/datasets.md.
+// Terms, addresses and checksums were compared with copies of the authors' pages and with other
+// people's loaders: see docs/datasets.md.
 const CIFAR_TERMS: &str = "no licence stated; cite Krizhevsky 2009";
 const IMAGENET_TERMS: &str = "ImageNet's: non-commercial research and education only";
 

@@ -56,7 +56,8 @@ impl Chain {
         &self.0
     }
 
-    /// Opens all of them. Of several, images get the size that is asked for, else the largest of theirs, and are grey only if all are.
+    /// Opens all of them. Of several, images get the size that is asked for, else the largest of
+    /// theirs, and are grey only if all are.
     ///
     /// # Errors
     /// One cannot be opened.
@@ -73,7 +74,8 @@ impl Chain {
         (self.0 == [Dataset::Core50]).then_some(8)
     }
 
-    /// Into how many tasks it is cut by default: with as many classes a task as the first data set has, where that goes.
+    /// Into how many tasks it is cut by default: with as many classes a task as the first data set
+    /// has, where that goes.
     pub fn default_tasks(&self) -> usize {
         let tasks = self.0.iter().map(|dataset| dataset.default_tasks()).sum();
         let classes = self.0.iter().map(|&dataset| card(dataset).classes).sum::<Option<usize>>();

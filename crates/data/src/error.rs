@@ -10,7 +10,11 @@ use crate::Dataset;
 #[derive(Debug, Error)]
 pub enum DataError {
     /// The data set is not where it was looked for.
-    #[error("{dataset} is not in {}: there is no {expected}. Fetch it with `rehearsal data fetch {dataset}`, or say where it is with `--data DIR`", home.display())]
+    #[error(
+        "{dataset} is not in {}: there is no {expected}. Fetch it with `rehearsal data fetch \
+         {dataset}`, or say where it is with `--data DIR`",
+        home.display()
+    )]
     Absent {
         /// Which one.
         dataset: Dataset,
@@ -74,7 +78,10 @@ pub enum DataError {
         error: io::Error,
     },
     /// A file is no image.
-    #[error("{} is no image that can be read: {why}. `--skip-bad` leaves such files out", path.display())]
+    #[error(
+        "{} is no image that can be read: {why}. `--skip-bad` leaves such files out",
+        path.display()
+    )]
     Image {
         /// The file.
         path: PathBuf,
@@ -111,7 +118,10 @@ pub enum DataError {
         why: String,
     },
     /// A file is not the one that was expected.
-    #[error("{} is not the official file: its {kind} is {found}, expected {expected}", path.display())]
+    #[error(
+        "{} is not the official file: its {kind} is {found}, expected {expected}",
+        path.display()
+    )]
     Checksum {
         /// The file.
         path: PathBuf,
@@ -123,7 +133,10 @@ pub enum DataError {
         found: String,
     },
     /// A download that nothing vouches for.
-    #[error("nothing vouches for {url}: no checksum of it is known. Pass `--trust` to take it all the same")]
+    #[error(
+        "nothing vouches for {url}: no checksum of it is known. Pass `--trust` to take it all the \
+         same"
+    )]
     Untrusted {
         /// From where.
         url: String,

@@ -1,4 +1,5 @@
-//! Bringing a data set: its archives from their official place (or a mirror, or files fetched by hand), checked before they are unpacked.
+//! Bringing a data set: its archives from their official place (or a mirror, or files fetched by
+//! hand), checked before they are unpacked.
 
 mod checksum;
 mod effort;
@@ -57,7 +58,8 @@ pub struct Fetch<'a> {
     pub mirror: Option<&'a str>,
     /// Archives that were fetched by hand.
     pub from: &'a [PathBuf],
-    /// Take a mirror's or a hand-fetched file as it is, where no checksum is known or it is another.
+    /// Take a mirror's or a hand-fetched file as it is, where no checksum is known or it is
+    /// another.
     pub trust: bool,
     /// Keep archives when they are unpacked.
     pub keep: bool,

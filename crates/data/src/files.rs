@@ -15,7 +15,8 @@ use crate::{DataError, regular};
 /// The largest file of records or text that is read: no data set has one of more than 200 MB.
 const LARGEST: u64 = 1 << 30;
 
-/// A file's bytes, added to `digest`. `expected` says, for the error, what the file should have been.
+/// A file's bytes, added to `digest`. `expected` says, for the error, what the file should have
+/// been.
 pub(crate) fn read_into(path: &Path, expected: &str, digest: &mut Sha256) -> Result<Vec<u8>, DataError> {
     let bytes = read(path, expected)?;
     digest.update(&bytes);

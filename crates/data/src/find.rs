@@ -132,7 +132,8 @@ impl Dataset {
     }
 }
 
-/// Where packs are kept: beside the data if they are in a home, never in a folder of the user's own.
+/// Where packs are kept: beside the data if they are in a home, never in a folder of the user's
+/// own.
 fn packs(request: &Request, home: Option<&Path>) -> Result<PathBuf, DataError> {
     match (request.packs, home) {
         (Some(packs), _) => Ok(packs.into()),

@@ -36,7 +36,8 @@ pub fn images<'a>(bytes: &'a [u8], path: &Path) -> Result<Images<'a>, DataError>
     Ok(Images { height, width, pixels })
 }
 
-/// Reads an idx1 file of labels below `classes`: `00 00 08 01`, count, labels. `path` is for errors.
+/// Reads an idx1 file of labels below `classes`: `00 00 08 01`, count, labels. `path` is for
+/// errors.
 ///
 /// # Errors
 /// The bytes are something else.

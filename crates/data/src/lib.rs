@@ -1,8 +1,9 @@
 //! Data sets of continual learning: from an official URL to pixels.
 //!
-//! [`catalogue`] says what each data set is, [`fetch`] brings its archives, [`unpack`] opens them without trusting them, and
-//! [`Dataset::open`] gives a [`Source`]: labels at once, images when asked. Data sets of image files are decoded and resized once, into a
-//! memory-mapped [`pack`]; after that a run starts at once and many runs share the pages.
+//! [`catalogue`] says what each data set is, [`fetch`] brings its archives, [`unpack`] opens them
+//! without trusting them, and [`Dataset::open`] gives a [`Source`]: labels at once, images when
+//! asked. Data sets of image files are decoded and resized once, into a memory-mapped [`pack`];
+//! after that a run starts at once and many runs share the pages.
 //!
 //! ```
 //! use data::{Dataset, Request, Split};
@@ -13,8 +14,8 @@
 //! # Ok::<(), data::DataError>(())
 //! ```
 //!
-//! Nothing here trusts a byte that it reads: archives, pickles and images are limited in size and number, no path leaves its directory, and
-//! what is wrong is an error that names the file.
+//! Nothing here trusts a byte that it reads: archives, pickles and images are limited in size and
+//! number, no path leaves its directory, and what is wrong is an error that names the file.
 
 pub mod catalogue;
 pub mod chain;

@@ -6,7 +6,8 @@ use memmap2::Mmap;
 
 use crate::regular;
 
-/// The bytes of a file, read by the system when they are touched and shared by all processes that map it.
+/// The bytes of a file, read by the system when they are touched and shared by all processes that
+/// map it.
 #[derive(Debug)]
 pub(crate) struct Mapped {
     map: Mmap,
@@ -18,10 +19,12 @@ impl Mapped {
     /// Maps a whole regular file of at most `limit` bytes.
     pub(crate) fn open(path: &Path, limit: u64) -> io::Result<Self> {
         let file = regular::open(path, limit)?;
-        // SAFETY: the bytes may be read while nobody changes them. We map only packs, which are renamed into place when complete and never
-        // written again, and pickles of a data set, which nothing of ours writes after they are in place. Every access is checked against
-        // the mapped length, and any bytes at all are valid `u8`s. What remains is a user who truncates a file under a running program:
-        // that ends it with SIGBUS, as it would any program that maps files, unless `is_whole` was asked in time.
+        // SAFETY: the bytes may be read while nobody changes them. We map only packs, which are
+        // renamed into place when complete and never written again, and pickles of a data set,
+        // which nothing of ours writes after they are in place. Every access is checked against the
+        // mapped length, and any bytes at all are valid `u8`s. What remains is a user who truncates
+        // a file under a running program: that ends it with SIGBUS, as it would any program that
+        // maps files, unless `is_whole` was asked in time.
         #[allow(unsafe_code, reason = "see above")]
         let map = unsafe { Mmap::map(&file) }?;
         Ok(Self { map, file })

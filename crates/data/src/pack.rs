@@ -1,17 +1,20 @@
-//! The packed cache: every image of a split, decoded and resized once, in one file that is mapped into memory.
+//! The packed cache: every image of a split, decoded and resized once, in one file that is mapped
+//! into memory.
 //!
 //! ```text
-//! header        one line of JSON, filled with spaces to 4,096 bytes: key, shape, how many images, how many to a chunk
-//! images        [count, height, width, channels] bytes; zeros where a file was no image
-//! journal       one line of JSON per chunk: CRC-32 of its pixels, SHA-256 of the files it was made from, which of them were bad,
-//!               CRC-32 of the line
+//! header   one line of JSON, filled with spaces to 4,096 bytes: key, shape, how many images
+//! images   [count, height, width, channels] bytes; zeros where a file was no image
+//! journal  one line of JSON per chunk: CRC-32 of its pixels, SHA-256 of the files it was made
+//!          from, which of them were bad, CRC-32 of the line
 //! ```
 //!
-//! Lines are compared with their checksums when a pack is opened, pixels when the first image of their chunk is used.
+//! Lines are compared with their checksums when a pack is opened, pixels when the first image of
+//! their chunk is used.
 //!
-//! While it is made, images and journal are two files (`….pack.partial`, `….pack.journal`). A chunk counts when its line is in the journal
-//! and its pixels have the line's CRC: whatever a killed process left, the next one goes on behind the last chunk that counts. Then the
-//! journal is put behind the images, and the file is synced and renamed: a `.pack` is always complete.
+//! While it is made, images and journal are two files (`….pack.partial`, `….pack.journal`). A chunk
+//! counts when its line is in the journal and its pixels have the line's CRC: whatever a killed
+//! process left, the next one goes on behind the last chunk that counts. Then the journal is put
+//! behind the images, and the file is synced and renamed: a `.pack` is always complete.
 
 mod checked;
 mod format;
@@ -206,7 +209,8 @@ impl Source for Packed {
     }
 }
 
-/// Checks every chunk of a pack against its CRC; gives the numbers of the bad images' chunks as ranges of images.
+/// Checks every chunk of a pack against its CRC; gives the numbers of the bad images' chunks as
+/// ranges of images.
 ///
 /// # Errors
 /// The file is no pack.

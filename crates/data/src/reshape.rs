@@ -10,7 +10,8 @@ pub(crate) struct Reshaped {
     shape: ImageShape,
 }
 
-/// `inner` with images of `shape`; itself where they are. Grey may become colour, colour never grey.
+/// `inner` with images of `shape`; itself where they are. Grey may become colour, colour never
+/// grey.
 pub(crate) fn reshaped(inner: Arc<dyn Source>, shape: ImageShape) -> Arc<dyn Source> {
     if inner.shape() == shape { inner } else { Arc::new(Reshaped { inner, shape }) }
 }

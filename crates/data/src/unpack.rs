@@ -1,5 +1,6 @@
-//! Archives are hostile: no entry may leave the target directory, be a link or a device, or be larger than it says; the whole is limited in
-//! bytes and files. An archive is unpacked beside its place and renamed when complete, so that nothing half unpacked is taken for whole.
+//! Archives are hostile: no entry may leave the target directory, be a link or a device, or be
+//! larger than it says; the whole is limited in bytes and files. An archive is unpacked beside its
+//! place and renamed when complete, so that nothing half unpacked is taken for whole.
 
 mod path;
 mod sink;
@@ -72,7 +73,8 @@ pub struct Unpacking<'a> {
 }
 
 impl Unpacking<'_> {
-    /// Unpacks it. `to` appears when everything is there, together with a [`MANIFEST`] of SHA-256 sums.
+    /// Unpacks it. `to` appears when everything is there, together with a [`MANIFEST`] of SHA-256
+    /// sums.
     ///
     /// # Errors
     /// The archive is damaged or hostile, or something cannot be read or written.

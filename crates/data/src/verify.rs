@@ -75,7 +75,8 @@ pub fn verify(dataset: Dataset, request: &Request) -> Result<Report, DataError> 
     Ok(report)
 }
 
-/// Compares files with the manifests that were written when they were unpacked, and plain files with what was published.
+/// Compares files with the manifests that were written when they were unpacked, and plain files
+/// with what was published.
 fn sums(dataset: Dataset, home: &Path, progress: &dyn Progress, report: &mut Report) -> Result<(), DataError> {
     let own = home.join(dataset.name());
     for archive in card(dataset).archives {

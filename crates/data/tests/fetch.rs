@@ -1,4 +1,5 @@
-//! Downloads: resumed, redirected, refused. Archives are small and made here; the server is in `support`.
+//! Downloads: resumed, redirected, refused. Archives are small and made here; the server is in
+//! `support`.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -67,7 +68,8 @@ fn a_whole_download() {
 #[test]
 fn a_download_cut_anywhere_goes_on_where_it_was_cut() {
     let archive = cifar100();
-    // Every connection is cut, more often than there are tries: as long as something comes, it goes on.
+    // Every connection is cut, more often than there are tries: as long as something comes, it goes
+    // on.
     for cut in [archive.len() / 37, archive.len() / 3, archive.len() / 2 + 1, archive.len() - 1] {
         let home = Home::new();
         let (result, asked, _) = fetched(&home, Answer::Cut(archive.clone(), cut));
@@ -223,7 +225,8 @@ fn a_wrong_checksum_is_refused_and_nothing_is_kept() {
     assert!(std::fs::read_dir(home.path().join("downloads")).unwrap().next().is_none());
 }
 
-/// The halves come from two versions of a file, and the server names neither: only the checksum can tell.
+/// The halves come from two versions of a file, and the server names neither: only the checksum can
+/// tell.
 #[test]
 fn halves_that_do_not_fit_are_fetched_again_as_a_whole() {
     let home = Home::new();

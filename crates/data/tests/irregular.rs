@@ -1,4 +1,5 @@
-//! What is no regular file, or has no end, or leads elsewhere: refused in a sentence, never waited for.
+//! What is no regular file, or has no end, or leads elsewhere: refused in a sentence, never waited
+//! for.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]

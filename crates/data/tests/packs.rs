@@ -1,4 +1,5 @@
-//! Packs: made once, gone on with after a kill, checked, and never taken for complete before they are. Verification.
+//! Packs: made once, gone on with after a kill, checked, and never taken for complete before they
+//! are. Verification.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -18,7 +19,8 @@ use support::{Home, cifar100, png};
 
 const IMAGES: usize = 300;
 
-/// A folder of 300 training images (three chunks) and one test image, whose blue is their number modulo 251.
+/// A folder of 300 training images (three chunks) and one test image, whose blue is their number
+/// modulo 251.
 fn folder(home: &Home) -> PathBuf {
     let root = home.path().join("my");
     for split in ["train", "test"] {
@@ -102,7 +104,8 @@ fn a_changed_file_or_size_is_another_pack() {
     assert_eq!(pack_files(&packs, ".pack").len(), 5, "train twice and test at 8, both at 4");
 }
 
-/// Whatever a killed process can leave: pixels without a line, half a line, half the pixels, a damaged chunk, a foreign file.
+/// Whatever a killed process can leave: pixels without a line, half a line, half the pixels, a
+/// damaged chunk, a foreign file.
 #[test]
 fn what_a_killed_process_left_is_gone_on_with_as_far_as_it_is_right() {
     let home = Home::new();

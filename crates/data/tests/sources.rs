@@ -127,7 +127,8 @@ fn food100_from_its_tarball() {
     assert_middle(&*source, Split::Test, 42, 12, 42, 6);
     let squeezed = home.open(Dataset::Food100, Some(4)).unwrap();
     let is = pixel(&*squeezed, Split::Test, 42, (1, 2));
-    // Antialiased to half its size: the mean of about columns 4 and 5 of the middle, and rows 2 and 3.
+    // Antialiased to half its size: the mean of about columns 4 and 5 of the middle, and rows 2 and
+    // 3.
     assert!(is.iter().zip([39u8, 23, 42]).all(|(is, should)| is.abs_diff(should) <= 6), "{is:?}");
 }
 

@@ -1,4 +1,5 @@
-//! Half a data set is not taken for a whole one, and what failed to be one does not stand in the way.
+//! Half a data set is not taken for a whole one, and what failed to be one does not stand in the
+//! way.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

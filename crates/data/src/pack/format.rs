@@ -20,7 +20,8 @@ const FORMAT: &str = "rehearsal pack 2";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Header {
     format: String,
-    /// SHA-256 of what the pack depends on: each file's path, size, time of change and label, and the size of the images.
+    /// SHA-256 of what the pack depends on: each file's path, size, time of change and label, and
+    /// the size of the images.
     key: String,
     pub size: usize,
     pub images: usize,

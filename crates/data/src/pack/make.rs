@@ -1,4 +1,5 @@
-//! Making a pack: in parallel, in order, and so that a killed process loses no more than the few chunks it was at.
+//! Making a pack: in parallel, in order, and so that a killed process loses no more than the few
+//! chunks it was at.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -112,7 +113,8 @@ fn locked(partial: &Path, packing: &Packing) -> Result<File, DataError> {
     Ok(file)
 }
 
-/// The chunks that an earlier process finished: their lines are whole and their pixels have the CRC that the lines say.
+/// The chunks that an earlier process finished: their lines are whole and their pixels have the CRC
+/// that the lines say.
 fn counted(partial: &Path, lines: &Path, header: &Header) -> Vec<Chunk> {
     let (Ok(pack), Ok(lines)) = (Mapped::open(partial, u64::MAX), regular::read(lines, u64::MAX)) else {
         return Vec::new();

@@ -1,5 +1,6 @@
-//! CIFAR-10 and CIFAR-100 in their official binary layout: records of one label byte (CIFAR-100: coarse, then fine), then 3,072 bytes in
-//! planes of red, green and blue. Any number of records but none is accepted.
+//! CIFAR-10 and CIFAR-100 in their official binary layout: records of one label byte (CIFAR-100:
+//! coarse, then fine), then 3,072 bytes in planes of red, green and blue. Any number of records but
+//! none is accepted.
 
 use std::path::{Path, PathBuf};
 
@@ -196,7 +197,8 @@ mod tests {
 
     use super::*;
 
-    /// A record whose red is the column, green the row and blue 7: an image that no transposition leaves as it is.
+    /// A record whose red is the column, green the row and blue 7: an image that no transposition
+    /// leaves as it is.
     fn record(labels: &[u8]) -> Vec<u8> {
         let red = (0..PLANE).map(|i| (i % 32) as u8);
         let green = (0..PLANE).map(|i| (i / 32) as u8);

@@ -1,5 +1,6 @@
-//! The user's own images: `DIR/train/CLASS/…` and `DIR/test/CLASS/…`, or `DIR/CLASS/…` with a seeded split of one test image in five.
-//! Classes are called as their folders, in order of name. Folders inside a class count as the class.
+//! The user's own images: `DIR/train/CLASS/…` and `DIR/test/CLASS/…`, or `DIR/CLASS/…` with a
+//! seeded split of one test image in five. Classes are called as their folders, in order of name.
+//! Folders inside a class count as the class.
 
 use std::{
     collections::btree_map::{BTreeMap, Entry as Entered},

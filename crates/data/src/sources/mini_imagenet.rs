@@ -1,6 +1,7 @@
-//! mini-ImageNet: a hundred classes of 600 images of 84×84, from the three public pickles (a dictionary of `image_data` and `class_dict`
-//! each) or from a folder of classes. Classes are ordered by their number in `WordNet`; 500 images of each are for training and 100 for
-//! testing, by a seeded split.
+//! mini-ImageNet: a hundred classes of 600 images of 84×84, from the three public pickles (a
+//! dictionary of `image_data` and `class_dict` each) or from a folder of classes. Classes are
+//! ordered by their number in `WordNet`; 500 images of each are for training and 100 for testing,
+//! by a seeded split.
 
 use std::{
     collections::BTreeMap,

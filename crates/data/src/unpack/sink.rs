@@ -108,8 +108,8 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    /// Syncs what was written and writes the manifest. An archive without files is refused: it must not stand where a good one
-    /// could.
+    /// Syncs what was written and writes the manifest. An archive without files is refused: it must
+    /// not stand where a good one could.
     pub(super) fn finish(self) -> Result<(), DataError> {
         if self.sums.is_empty() {
             return Err(self.damaged(io::Error::other("there is nothing in it")));

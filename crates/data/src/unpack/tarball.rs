@@ -1,4 +1,5 @@
-//! Tar archives. The `tar` crate reads headers; long names are read here, because there they are not limited.
+//! Tar archives. The `tar` crate reads headers; long names are read here, because there they are
+//! not limited.
 
 use std::io::{self, Read};
 

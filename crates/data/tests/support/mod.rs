@@ -21,7 +21,8 @@ use data::{
 use flate2::{Compression, write::GzEncoder};
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 
-/// An image whose red is the column, green the row and blue `blue`: no flip or transposition leaves it as it is.
+/// An image whose red is the column, green the row and blue `blue`: no flip or transposition leaves
+/// it as it is.
 pub fn picture(width: u32, height: u32, blue: u8) -> DynamicImage {
     RgbImage::from_fn(width, height, |x, y| Rgb([(x * 6) as u8, (y * 9) as u8, blue])).into()
 }

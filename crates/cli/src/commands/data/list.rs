@@ -68,7 +68,8 @@ pub fn list(args: &List) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Bytes of all files below a directory; what cannot be read counts nothing, links are not followed.
+/// Bytes of all files below a directory; what cannot be read counts nothing, links are not
+/// followed.
 fn size(path: &Path) -> u64 {
     match path.symlink_metadata() {
         Ok(file) if file.is_dir() => {
