@@ -61,14 +61,21 @@ fn a_data_set_is_fetched_listed_verified_shown_and_learnt() {
     assert_eq!(state(path, "cifar100"), "absent");
     fails(path, &["data", "fetch", "cifar100", "--mirror", &server.url], 1, "is not the official file: its md5 is");
     assert_eq!(state(path, "cifar100"), "absent");
-    let printed = succeeds(path, &["data", "fetch", "cifar100", "--mirror", &server.url, "--trust"]);
+    let fetch = ["data", "fetch", "cifar100", "--mirror", &server.url, "--trust"];
+    fails(path, &fetch, 1, "not the whole of cifar100, and is not kept: there are only 3 of 50,000 training images");
+    assert_eq!(state(path, "cifar100"), "absent");
+    let printed = succeeds(path, &[&fetch[..], &["--part"]].concat());
     assert_eq!(printed.trim(), path.join("data/cifar100").to_str().unwrap());
-    assert_eq!(state(path, "cifar100"), "ready");
+    assert_eq!(state(path, "cifar100"), "part");
     let table = succeeds(path, &["data", "list"]);
-    assert!(table.lines().any(|line| line.starts_with("cifar100") && line.contains("ready")), "{table}");
+    assert!(table.lines().any(|line| line.starts_with("cifar100") && line.contains("part: 3 of 50,000 ")), "{table}");
     assert!(table.contains("CC BY 4.0") && table.contains("data live in "), "{table}");
 
-    let report: Value = serde_json::from_str(&succeeds(path, &["data", "verify", "cifar100", "--json", "-q"])).unwrap();
+    let verify = output(path, &["data", "verify", "cifar100", "--json", "-q"]);
+    assert_eq!(verify.status.code(), Some(1), "a part is not whole");
+    let report: Value = serde_json::from_slice(&verify.stdout).unwrap();
+    assert_eq!(report["report"]["incomplete"]["train"], serde_json::json!({ "found": 3, "published": 50_000 }));
+    assert_eq!(report["report"]["bad"], serde_json::json!([]));
     assert_eq!((&report["report"]["files"], &report["report"]["records"]), (&3.into(), &4.into()));
     let stats: Value = serde_json::from_str(&succeeds(path, &["data", "stats", "cifar100", "--json"])).unwrap();
     assert_eq!((&stats["train"], &stats["classes"][99]["train"]), (&3.into(), &1.into()));
@@ -155,6 +162,22 @@ fn a_run_on_a_folder_packs_it_once_and_skips_what_is_no_image_only_when_told() {
     assert!(!root.join("packs").exists(), "nothing is written into the user's folder");
 }
 
+/// A class may be called anything: what a terminal would obey is shown instead.
+#[test]
+#[cfg(unix)]
+fn names_do_not_reach_the_terminal_raw() {
+    let home = Home::new();
+    let class = home.path().join("photos/\x1b[2Jcat");
+    std::fs::create_dir_all(&class).unwrap();
+    (0..5u8).for_each(|i| std::fs::write(class.join(format!("{i}.jpg")), support::jpeg(40, 20, i)).unwrap());
+    let stats = succeeds(home.path(), &["data", "stats", "folder", "--data", "photos", "--size", "16"]);
+    assert!(stats.contains("\\u{1b}[2Jcat") && !stats.contains('\x1b'), "{stats:?}");
+    std::fs::write(class.join("bad.jpg"), "no image").unwrap();
+    let verify = output(home.path(), &["data", "verify", "folder", "--data", "photos"]);
+    assert_eq!(verify.status.code(), Some(1));
+    assert!(text(&verify.stdout).contains("\\u{1b}[2Jcat/bad.jpg") && !text(&verify.stdout).contains('\x1b'));
+}
+
 /// Waits until something is there, and kills the process then.
 fn killed_when(mut command: Command, there: impl Fn() -> bool) {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -174,7 +197,7 @@ fn a_process_killed_while_unpacking_leaves_nothing_that_is_taken_for_complete() 
     let record = support::cifar_record(&[1, 2], 3);
     let files: Files = vec![
         ("cifar-100-binary/fine_label_names.txt".into(), names.into_bytes()),
-        ("cifar-100-binary/test.bin".into(), record.clone()),
+        ("cifar-100-binary/test.bin".into(), record.repeat(10_000)),
         ("cifar-100-binary/train.bin".into(), record.repeat(50_000)),
     ];
     let archive = home.by_hand("cifar-100-binary.tar.gz", &support::tar_gz(&files));
@@ -189,7 +212,7 @@ fn a_process_killed_while_unpacking_leaves_nothing_that_is_taken_for_complete() 
     succeeds(home.path(), &fetch);
     assert_eq!(state(home.path(), "cifar100"), "ready");
     let report = succeeds(home.path(), &["data", "verify", "cifar100", "--json"]);
-    assert!(report.contains("\"records\":50001") && report.contains("\"bad\":[]"), "{report}");
+    assert!(report.contains("\"records\":60000") && report.contains("\"bad\":[]"), "{report}");
     assert!(!unpacking.exists());
 }
 

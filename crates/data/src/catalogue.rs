@@ -42,6 +42,8 @@ pub struct Card {
     pub classes: Option<usize>,
     /// Training and test images; none where it depends on the user's files.
     pub images: Option<(usize, usize)>,
+    /// Fewer than these are a part of it, where the number of images is not known exactly.
+    pub fewest_images: Option<(usize, usize)>,
     /// Height and width as a run uses it unless told otherwise.
     pub size: usize,
     /// What it is distributed in.
@@ -61,7 +63,8 @@ const MEGABYTE: u64 = 1_000_000;
 /// Where Debian's package `dataset-fashion-mnist` puts it.
 pub(crate) const DEBIAN: &str = "/usr/share/datasets/fashion-mnist";
 
-// Terms, addresses and checksums were compared with copies of the authors' pages and with other people's loaders: see docs/datasets.md.
+// Terms, addresses and checksums were compared with copies of the authors' pages and with other
+// people's loaders: see docs/datasets.md.
 const CIFAR_TERMS: &str = "no licence stated; cite Krizhevsky 2009";
 const IMAGENET_TERMS: &str = "ImageNet's: non-commercial research and education only";
 
@@ -71,6 +74,7 @@ pub fn card(dataset: Dataset) -> Card {
     let nothing = Card {
         classes: None,
         images: None,
+        fewest_images: None,
         size: 84,
         archives: Vec::new(),
         marks: Vec::new(),
@@ -125,6 +129,8 @@ pub fn card(dataset: Dataset) -> Card {
         Dataset::Core50 => Card {
             classes: Some(50),
             images: Some((40_000, 10_000)),
+            // A film has about 300 frames, of which every third is used: some lack a few.
+            fewest_images: Some((39_000, 10_000)),
             size: 128,
             archives: vec![Archive {
                 part: "archive",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    DataError, Dataset, Image, ImageShape, Request, Skipped, Source, Split,
+    DataError, Dataset, Image, ImageShape, Incomplete, Request, Skipped, Source, Split,
     catalogue::card,
     choice::{Choice, UnknownName},
     digest::hexadecimal,
@@ -56,7 +56,8 @@ impl Chain {
         &self.0
     }
 
-    /// Opens all of them. Of several, images get the size that is asked for, else the largest of theirs, and are grey only if all are.
+    /// Opens all of them. Of several, images get the size that is asked for, else the largest of
+    /// theirs, and are grey only if all are.
     ///
     /// # Errors
     /// One cannot be opened.
@@ -73,11 +74,12 @@ impl Chain {
         (self.0 == [Dataset::Core50]).then_some(8)
     }
 
-    /// Into how many tasks it is usually cut: with as many classes a task as the first data set has, where that goes.
-    pub fn usual_tasks(&self) -> usize {
-        let tasks = self.0.iter().map(|dataset| dataset.usual_tasks()).sum();
+    /// Into how many tasks it is cut by default: with as many classes a task as the first data set
+    /// has, where that goes.
+    pub fn default_tasks(&self) -> usize {
+        let tasks = self.0.iter().map(|dataset| dataset.default_tasks()).sum();
         let classes = self.0.iter().map(|&dataset| card(dataset).classes).sum::<Option<usize>>();
-        let per_task = card(self.0[0]).classes.map(|classes| classes / self.0[0].usual_tasks());
+        let per_task = card(self.0[0]).classes.map(|classes| classes / self.0[0].default_tasks());
         match (classes, per_task) {
             (Some(classes), Some(per_task)) if classes.is_multiple_of(per_task) => classes / per_task,
             _ => tasks,
@@ -92,6 +94,7 @@ struct Chained {
     names: Vec<String>,
     labels: [Vec<u16>; 2],
     sha256: String,
+    incomplete: Vec<Incomplete>,
     skipped: Vec<Skipped>,
 }
 
@@ -114,9 +117,10 @@ impl Chained {
             first += source.class_names().len() as u16;
         }
         let names = names(&sources, datasets);
+        let incomplete = sources.iter().flat_map(|source| source.incomplete().to_vec()).collect();
         let skipped = sources.iter().flat_map(|source| source.skipped().to_vec()).collect();
         let sources = sources.into_iter().map(|source| reshaped(source, shape)).collect();
-        Self { sources, shape, names, labels, sha256: hexadecimal(digest), skipped }
+        Self { sources, shape, names, labels, sha256: hexadecimal(digest), incomplete, skipped }
     }
 }
 
@@ -162,6 +166,10 @@ impl Source for Chained {
         self.sources.iter().map(|source| source.class_names().len()).collect()
     }
 
+    fn incomplete(&self) -> &[Incomplete] {
+        &self.incomplete
+    }
+
     fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
@@ -175,8 +183,8 @@ mod tests {
     fn names_are_joined_by_plus() {
         let chain: Chain = "cifar10+fashion-mnist".parse().unwrap();
         assert_eq!(chain.datasets(), [Dataset::Cifar10, Dataset::FashionMnist]);
-        assert_eq!((chain.to_string().as_str(), chain.usual_tasks()), ("cifar10+fashion-mnist", 10));
-        assert_eq!("cifar100+cifar10".parse::<Chain>().unwrap().usual_tasks(), 22, "five classes a task");
+        assert_eq!((chain.to_string().as_str(), chain.default_tasks()), ("cifar10+fashion-mnist", 10));
+        assert_eq!("cifar100+cifar10".parse::<Chain>().unwrap().default_tasks(), 22, "five classes a task");
         assert!("cifar10+".parse::<Chain>().unwrap_err().to_string().contains("there is no data set ``"));
         assert!("cifar10+fashion".parse::<Chain>().unwrap_err().to_string().contains("did you mean"));
     }

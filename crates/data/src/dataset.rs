@@ -1,19 +1,17 @@
 //! Every data set there is, and how one is opened.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use crate::{
-    DataError, ImageShape, Progress, Source,
-    catalogue::{DEBIAN, card},
+    DataError, ImageShape, Incomplete, Progress, Source, Split,
+    catalogue::card,
     choice,
     choice::Choice,
-    home::{self, Place},
-    pack::{self, Listing, Packing},
+    find::Found,
+    incomplete::saying_so,
+    limits,
+    pack::{self, Packing},
     reshape::reshaped,
-    sources::{cifar, core50, embedded, fashion_mnist, folder, food100, mini_imagenet, places100, tiny_imagenet},
 };
 
 /// Every data set there is.
@@ -66,6 +64,10 @@ pub struct Request<'a> {
     pub classes: Option<usize>,
     /// Leave out files that are no images, instead of refusing the data set.
     pub skip_bad: bool,
+    /// Follow links that lead out of the data set's directory, instead of refusing them.
+    pub follow_links_outside: bool,
+    /// On how many threads images are decoded; else on as many as there are cores.
+    pub threads: Option<usize>,
     /// Where packed images are kept; else beside the data, where data live.
     pub packs: Option<&'a Path>,
     /// Who hears how far it is, where images must be packed first.
@@ -74,37 +76,45 @@ pub struct Request<'a> {
 
 impl Default for Request<'_> {
     fn default() -> Self {
-        Self { directory: None, size: None, classes: None, skip_bad: false, packs: None, progress: &() }
+        Self {
+            directory: None,
+            size: None,
+            classes: None,
+            skip_bad: false,
+            follow_links_outside: false,
+            threads: None,
+            packs: None,
+            progress: &(),
+        }
     }
 }
 
-/// A data set, found.
-pub(crate) enum Found {
-    /// Ready to give images.
-    Source(Arc<dyn Source>),
-    /// Image files, to be packed into this directory.
-    Files(Listing, PathBuf),
-}
-
 impl Dataset {
-    /// Opens the data set. The first time, image files are decoded and packed.
+    /// Opens the data set. The first time, image files are decoded and packed. A part of a data
+    /// set is opened too, and says so: [`Source::incomplete`].
     ///
     /// # Errors
-    /// Files are missing or malformed.
+    /// Files are missing or malformed, or there is nothing to learn from.
     pub fn open(self, request: &Request) -> Result<Arc<dyn Source>, DataError> {
-        let size = request.size.unwrap_or(card(self).size);
-        match self.find(request)? {
+        if let Some(size) = request.size {
+            limits::check_side(size)?;
+        }
+        let source = match self.find(request)? {
             Found::Source(source) => {
                 let shape = source.shape();
                 let size = request.size.map(|size| ImageShape { height: size, width: size, ..shape });
-                Ok(reshaped(source, size.unwrap_or(shape)))
+                reshaped(source, size.unwrap_or(shape))
             }
             Found::Files(listing, directory) => {
-                let (skip_bad, progress) = (request.skip_bad, request.progress);
-                let packing = Packing { name: self.name(), size, skip_bad, directory: &directory, progress };
-                Ok(Arc::new(pack::open(listing, &packing)?))
+                let size = request.size.unwrap_or(card(self).size);
+                let Request { skip_bad, threads, progress, .. } = *request;
+                let packing = Packing { name: self.name(), size, skip_bad, threads, directory: &directory, progress };
+                Arc::new(pack::open(listing, &packing)?)
             }
-        }
+        };
+        let [train, test] = Split::BOTH.map(|split| source.labels(split).len());
+        limits::check_images(self, source.shape(), (train, test))?;
+        Ok(saying_so(source, Incomplete::compare(self, request.classes, (train, test))))
     }
 
     /// Whether its images are files, which are packed before the first run.
@@ -112,71 +122,8 @@ impl Dataset {
         !matches!(self, Self::Embedded | Self::Cifar10 | Self::Cifar100 | Self::FashionMnist)
     }
 
-    /// Where packs are kept: beside the data if they are in a home, never in a folder of the user's own.
-    fn packs(request: &Request, home: Option<&Path>) -> Result<PathBuf, DataError> {
-        match (request.packs, home) {
-            (Some(packs), _) => Ok(packs.into()),
-            (None, Some(home)) => Ok(home.join("packs")),
-            (None, None) => Ok(home::usual()?.join("packs")),
-        }
-    }
-
-    /// Finds the data set and reads what it holds, but decodes no image files.
-    pub(crate) fn find(self, request: &Request) -> Result<Found, DataError> {
-        if self == Self::Embedded {
-            return Ok(Found::Source(Arc::new(embedded::open()?)));
-        }
-        if self == Self::Folder {
-            let root = request.directory.ok_or(DataError::NoFolder)?;
-            return Ok(Found::Files(folder::list(root)?, Self::packs(request, None)?));
-        }
-        let home = request.directory.map_or_else(home::usual, |directory| Ok(directory.to_path_buf()))?;
-        let place = Place::new(&home, self.name());
-        let root = |mark: usize| self.root(&place, &home, mark);
-        let listing = match self {
-            Self::Embedded | Self::Folder => unreachable!("returned above"),
-            Self::Cifar10 => return Ok(Found::Source(Arc::new(cifar::open(&cifar::CIFAR10, &root(0)?)?))),
-            Self::Cifar100 => return Ok(Found::Source(Arc::new(cifar::open(&cifar::CIFAR100, &root(0)?)?))),
-            Self::FashionMnist => {
-                let debian = Path::new(DEBIAN);
-                let root = match root(0) {
-                    Err(_) if request.directory.is_none() && debian.is_dir() => debian.to_path_buf(),
-                    root => root?,
-                };
-                return Ok(Found::Source(Arc::new(fashion_mnist::open(&root)?)));
-            }
-            Self::MiniImagenet => match mini_imagenet::find(&home) {
-                Some(root) if mini_imagenet::is_pickled(&root) => {
-                    return Ok(Found::Source(Arc::new(mini_imagenet::open(&root)?)));
-                }
-                Some(root) => mini_imagenet::list(&root)?,
-                None => return Err(self.absent(&home, mini_imagenet::PICKLES[0].into())),
-            },
-            Self::Core50 => core50::list(&root(0)?)?,
-            Self::Food100 => food100::list(&root(0)?)?,
-            Self::Places100 => {
-                let roots = places100::Roots { lists: root(0)?, train: root(1)?, val: root(2)?.join("val_256") };
-                places100::list(&roots)?
-            }
-            Self::TinyImagenet => tiny_imagenet::list(&root(0)?, request.classes)?,
-        };
-        Ok(Found::Files(listing, Self::packs(request, place.is_home().then_some(&home))?))
-    }
-
-    /// The directory of the data set's mark of that number.
-    fn root(self, place: &Place, home: &Path, mark: usize) -> Result<PathBuf, DataError> {
-        let (folder, marker) = card(self).marks[mark];
-        place
-            .find(folder, marker)
-            .ok_or_else(|| self.absent(home, Path::new(folder).join(marker).display().to_string()))
-    }
-
-    fn absent(self, home: &Path, expected: String) -> DataError {
-        DataError::Absent { dataset: self, home: home.into(), expected }
-    }
-
     /// Into how many tasks the paper (or the habit of the field) cuts it.
-    pub fn usual_tasks(self) -> usize {
+    pub fn default_tasks(self) -> usize {
         match self {
             Self::Embedded | Self::Cifar10 | Self::FashionMnist | Self::Folder => 5,
             Self::Core50 => 10,

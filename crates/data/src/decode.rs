@@ -1,4 +1,5 @@
-//! Image files to pixels: PNG, JPEG, WebP, BMP and the first frame of GIF, recognised by their content, of any size within limits.
+//! Image files to pixels: PNG, JPEG, WebP, BMP and the first frame of GIF, recognised by their
+//! content, of any size within limits.
 
 use std::{cell::RefCell, io::Cursor};
 
@@ -8,8 +9,12 @@ use fast_image_resize::{
 };
 use image::{ImageFormat, ImageReader, Limits};
 
-/// The longest side that is decoded: far beyond any photograph of a data set, far below what fills memory.
+/// The longest side that is decoded: far beyond any photograph of a data set, far below what fills
+/// memory.
 pub const LONGEST_SIDE: u32 = 16_384;
+
+/// The largest image file that is read, in bytes.
+pub const LARGEST_FILE: u64 = 1 << 28;
 
 /// What a decoder may allocate for one image.
 const MOST_BYTES: u64 = 1 << 30;
@@ -28,8 +33,8 @@ pub struct Picture {
     pub pixels: Vec<u8>,
 }
 
-/// Decodes an image file. Grey becomes three equal channels; transparency is dropped, as Pillow's `convert("RGB")` drops it; 16 bits a
-/// channel become 8.
+/// Decodes an image file. Grey becomes three equal channels; transparency is dropped, as Pillow's
+/// `convert("RGB")` drops it; 16 bits a channel become 8.
 ///
 /// # Errors
 /// The bytes are no image, a damaged one, or one that is too large; the text says which.
@@ -61,8 +66,9 @@ fn is_cut(jpeg: &[u8]) -> bool {
     scan.is_some() && end < scan
 }
 
-/// Writes the largest centred square of `picture`, resized to `size` × `size`, into `into`: the short side becomes `size`, and what the long
-/// side has beyond it is cut off. Bilinear, antialiased when shrinking.
+/// Writes the largest centred square of `picture`, resized to `size` × `size`, into `into`: the
+/// short side becomes `size`, and what the long side has beyond it is cut off. Bilinear,
+/// antialiased when shrinking.
 pub fn fit(picture: &Picture, size: usize, into: &mut [u8]) {
     let side = picture.height.min(picture.width);
     let (top, left) = ((picture.height - side) / 2, (picture.width - side) / 2);
@@ -119,7 +125,8 @@ mod tests {
 
     use super::*;
 
-    /// Row `y`, column `x` of an image of 3 rows and 5 columns that no flip or transposition leaves as it is.
+    /// Row `y`, column `x` of an image of 3 rows and 5 columns that no flip or transposition leaves
+    /// as it is.
     fn colour(x: u32, y: u32) -> [u8; 3] {
         [x as u8 * 50, y as u8 * 100, 7]
     }
@@ -176,7 +183,8 @@ mod tests {
         assert_eq!(one, [11, 12, 13], "the mean of rows 1 and 2, rounded up from a half");
     }
 
-    /// `PIL.Image.fromarray(numpy.array([[0, 100, 200, 40]], 'uint8')).resize((2, 1), Image.BILINEAR)` of Pillow gives [71, 117].
+    /// `PIL.Image.fromarray(numpy.array([[0, 100, 200, 40]], 'uint8')).resize((2, 1),
+    /// Image.BILINEAR)` of Pillow gives [71, 117].
     #[test]
     fn shrinking_averages() {
         assert_eq!(resized(&[0, 100, 200, 40], (1, 4), 1, (1, 2)), [71, 117]);

@@ -10,7 +10,11 @@ use crate::Dataset;
 #[derive(Debug, Error)]
 pub enum DataError {
     /// The data set is not where it was looked for.
-    #[error("{dataset} is not in {}: there is no {expected}. Fetch it with `rehearsal data fetch {dataset}`, or say where it is with `--data DIR`", home.display())]
+    #[error(
+        "{dataset} is not in {}: there is no {expected}. Fetch it with `rehearsal data fetch \
+         {dataset}`, or say where it is with `--data DIR`",
+        home.display()
+    )]
     Absent {
         /// Which one.
         dataset: Dataset,
@@ -74,7 +78,10 @@ pub enum DataError {
         error: io::Error,
     },
     /// A file is no image.
-    #[error("{} is no image that can be read: {why}. `--skip-bad` leaves such files out", path.display())]
+    #[error(
+        "{} is no image that can be read: {why}. `--skip-bad` leaves such files out",
+        path.display()
+    )]
     Image {
         /// The file.
         path: PathBuf,
@@ -89,6 +96,17 @@ pub enum DataError {
         /// What is wrong.
         why: String,
     },
+    /// A link leads out of the data set's directory.
+    #[error(
+        "{} is a link out of the data set's directory, to {}. `--follow-links` follows it",
+        path.display(), to.display()
+    )]
+    Link {
+        /// The link, or a file below it.
+        path: PathBuf,
+        /// Where it leads.
+        to: PathBuf,
+    },
     /// An archive that must not be unpacked.
     #[error("{} is refused: `{entry}` {why}", archive.display())]
     Hostile {
@@ -100,7 +118,10 @@ pub enum DataError {
         why: String,
     },
     /// A file is not the one that was expected.
-    #[error("{} is not the official file: its {kind} is {found}, expected {expected}", path.display())]
+    #[error(
+        "{} is not the official file: its {kind} is {found}, expected {expected}",
+        path.display()
+    )]
     Checksum {
         /// The file.
         path: PathBuf,
@@ -112,7 +133,10 @@ pub enum DataError {
         found: String,
     },
     /// A download that nothing vouches for.
-    #[error("nothing vouches for {url}: no checksum of it is known. Pass `--trust` to take it all the same")]
+    #[error(
+        "nothing vouches for {url}: no checksum of it is known. Pass `--trust` to take it all the \
+         same"
+    )]
     Untrusted {
         /// From where.
         url: String,
@@ -123,6 +147,14 @@ pub enum DataError {
         /// From where.
         url: String,
         /// Why.
+        why: String,
+    },
+    /// What was fetched is not the whole data set.
+    #[error("what was fetched is not the whole of {dataset}, and is not kept: {why}")]
+    NotWhole {
+        /// Of which data set.
+        dataset: Dataset,
+        /// What is missing or wrong.
         why: String,
     },
     /// No program can fetch it.

@@ -1,16 +1,22 @@
 //! Reading and writing whole files, with errors that name them.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     io::{self, Read, Write},
     path::{Path, PathBuf},
 };
 
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::DataError;
+use crate::{DataError, regular};
 
-/// A file's bytes, added to `digest`. `expected` says, for the error, what the file should have been.
+/// The largest file of records or text that is read: no data set has one of more than 200 MB.
+const LARGEST: u64 = 1 << 30;
+
+/// A file's bytes, added to `digest`. `expected` says, for the error, what the file should have
+/// been.
 pub(crate) fn read_into(path: &Path, expected: &str, digest: &mut Sha256) -> Result<Vec<u8>, DataError> {
     let bytes = read(path, expected)?;
     digest.update(&bytes);
@@ -19,7 +25,7 @@ pub(crate) fn read_into(path: &Path, expected: &str, digest: &mut Sha256) -> Res
 
 /// A file's bytes. `expected` says, for the error, what the file should have been.
 pub(crate) fn read(path: &Path, expected: &str) -> Result<Vec<u8>, DataError> {
-    fs::read(path).map_err(|error| match error.kind() {
+    regular::read(path, LARGEST).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => DataError::Missing { path: path.into(), expected: expected.into() },
         _ => unreadable(path)(error),
     })
@@ -61,12 +67,51 @@ pub(crate) fn name(path: &Path) -> Result<&str, DataError> {
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
     let beside = path.with_added_extension("partial");
     let write = || {
-        let mut file = File::create(&beside)?;
+        // Never through what stands there: it may be a link to something else.
+        match fs::remove_file(&beside) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = File::create_new(&beside)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&beside, path)
+        drop(file);
+        rename(&beside, path)
     };
     write().map_err(unwritable(path))
+}
+
+/// Renames, and syncs the directory that holds the new name.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    to.parent().map_or(Ok(()), sync_directory)
+}
+
+/// Syncs the names in a directory, where the system has a way to.
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        // The directory of a relative name without one is the current one.
+        let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+        File::open(directory)?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Syncs files below `root`, given by their paths in it, and the directories that hold them.
+pub(crate) fn sync_files(root: &Path, files: &[&str]) -> Result<(), DataError> {
+    let sync_file = |file: &&str| {
+        let path = root.join(file);
+        let synced = File::options().write(true).open(&path).and_then(|file| file.sync_all());
+        synced.map_err(unwritable(&path))
+    };
+    // Many at once: a file system writes them together.
+    files.par_iter().with_max_len(1).try_for_each(sync_file)?;
+    let mut directories = BTreeSet::from([root.to_path_buf()]);
+    for file in files {
+        let above = Path::new(file).ancestors().skip(1).map(|directory| root.join(directory));
+        directories.extend(above);
+    }
+    directories.iter().try_for_each(|directory| sync_directory(directory).map_err(unwritable(directory)))
 }
 
 /// Reads to the end, but not beyond `limit` bytes.

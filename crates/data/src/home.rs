@@ -8,11 +8,11 @@ use crate::DataError;
 ///
 /// # Errors
 /// The environment names no home directory.
-pub fn usual() -> Result<PathBuf, DataError> {
+pub fn default_directory() -> Result<PathBuf, DataError> {
     from(|name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)).ok_or(DataError::NoHome)
 }
 
-/// As [`usual`], with the environment as a function.
+/// As [`default_directory`], with the environment as a function.
 fn from(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let platform = || {
         if cfg!(windows) {
@@ -28,8 +28,8 @@ fn from(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     variable("REHEARSAL_DATA").or_else(|| platform().map(|path| path.join("rehearsal")))
 }
 
-/// Where the files of one data set may be: in the directory itself, in the folder of the data set's name, or in the parts that
-/// [`crate::fetch`] unpacked there.
+/// Where the files of one data set may be: in the directory itself, in the folder of the data set's
+/// name, or in the parts that [`crate::fetch`] unpacked there.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     home: PathBuf,
@@ -42,12 +42,14 @@ impl Place {
         Self { home: home.into(), name }
     }
 
-    /// The directory that holds `marker`: the folder of that name in one of the places, or a place itself.
+    /// The directory that holds `marker`: the folder of that name in one of the places, or a place
+    /// itself.
     pub(crate) fn find(&self, folder: &str, marker: &str) -> Option<PathBuf> {
         self.places().into_iter().flat_map(|place| [place.join(folder), place]).find(|path| path.join(marker).exists())
     }
 
-    /// The data set was found in a home that holds others beside it: what is made from it may stand there too.
+    /// The data set was found in a home that holds others beside it: what is made from it may stand
+    /// there too.
     pub(crate) fn is_home(&self) -> bool {
         self.home.join(self.name).is_dir()
     }

@@ -14,17 +14,30 @@ pub struct Images<'a> {
     pub pixels: &'a [u8],
 }
 
+/// Bytes before the first pixel.
+pub(crate) const IMAGES_HEADER: usize = 16;
+
+/// How many images an idx3 file says it has at its beginning.
+pub(crate) fn count(bytes: &[u8], path: &Path) -> Result<usize, DataError> {
+    header::<3>(bytes, 0x0803, path).map(|[count, ..]| count)
+}
+
 /// Reads an idx3 file of bytes: `00 00 08 03`, count, height, width, pixels. `path` is for errors.
 ///
 /// # Errors
-/// The bytes are something else.
+/// The bytes are something else, or there are no images, or none with pixels.
 pub fn images<'a>(bytes: &'a [u8], path: &Path) -> Result<Images<'a>, DataError> {
     let [count, height, width] = header(bytes, 0x0803, path)?;
-    let pixels = body(bytes, 16, count.checked_mul(height).and_then(|n| n.checked_mul(width)), path)?;
+    if count == 0 || height == 0 || width == 0 {
+        let found = format!("{count} of {height}×{width}");
+        return Err(malformed(path, 4, "images with pixels".into(), found));
+    }
+    let pixels = body(bytes, IMAGES_HEADER, count.checked_mul(height).and_then(|n| n.checked_mul(width)), path)?;
     Ok(Images { height, width, pixels })
 }
 
-/// Reads an idx1 file of labels below `classes`: `00 00 08 01`, count, labels. `path` is for errors.
+/// Reads an idx1 file of labels below `classes`: `00 00 08 01`, count, labels. `path` is for
+/// errors.
 ///
 /// # Errors
 /// The bytes are something else.
@@ -101,6 +114,16 @@ mod tests {
         assert_eq!(error, "x, byte 20: expected 6 bytes behind the header, found 4");
         let error = labels(&[0, 0, 8, 1, 0, 0, 0, 2, 3, 10], 10, Path::new("y")).unwrap_err().to_string();
         assert_eq!(error, "y, byte 9: expected a label below 10, found 10");
+    }
+
+    #[test]
+    fn images_without_pixels_and_files_without_images_are_refused() {
+        for sizes in [[0, 2, 3], [1, 0, 3], [1, 2, 0]] {
+            let bytes: Vec<u8> =
+                [0x0803, sizes[0], sizes[1], sizes[2]].iter().flat_map(|n: &u32| n.to_be_bytes()).collect();
+            let error = images(&bytes, Path::new("x")).err().unwrap().to_string();
+            assert!(error.starts_with("x, byte 4: expected images with pixels"), "{error}");
+        }
     }
 
     proptest! {

@@ -1,8 +1,9 @@
 //! Data sets of continual learning: from an official URL to pixels.
 //!
-//! [`catalogue`] says what each data set is, [`fetch`] brings its archives, [`unpack`] opens them without trusting them, and
-//! [`Dataset::open`] gives a [`Source`]: labels at once, images when asked. Data sets of image files are decoded and resized once, into a
-//! memory-mapped [`pack`]; after that a run starts at once and many runs share the pages.
+//! [`catalogue`] says what each data set is, [`fetch`] brings its archives, [`unpack`] opens them
+//! without trusting them, and [`Dataset::open`] gives a [`Source`]: labels at once, images when
+//! asked. Data sets of image files are decoded and resized once, into a memory-mapped [`pack`];
+//! after that a run starts at once and many runs share the pages.
 //!
 //! ```
 //! use data::{Dataset, Request, Split};
@@ -13,8 +14,8 @@
 //! # Ok::<(), data::DataError>(())
 //! ```
 //!
-//! Nothing here trusts a byte that it reads: archives, pickles and images are limited in size and number, no path leaves its directory, and
-//! what is wrong is an error that names the file.
+//! Nothing here trusts a byte that it reads: archives, pickles and images are limited in size and
+//! number, no path leaves its directory, and what is wrong is an error that names the file.
 
 pub mod catalogue;
 pub mod chain;
@@ -25,25 +26,35 @@ mod digest;
 mod error;
 pub mod fetch;
 mod files;
+mod find;
 pub mod home;
 pub mod idx;
+mod incomplete;
+mod limits;
+mod links;
 mod mapped;
 pub mod pack;
 pub mod pickle;
 mod pixels;
 pub mod preview;
+mod printable;
 mod progress;
+mod regular;
 mod reshape;
 mod source;
 mod sources;
 mod split;
 pub mod stats;
+mod threads;
 pub mod unpack;
 pub mod verify;
 
 pub use chain::Chain;
 pub use dataset::{Dataset, Request};
 pub use error::DataError;
+pub use incomplete::{Count, Incomplete};
+pub use limits::LONGEST_SIDE;
 pub use pixels::{Image, ImageShape};
+pub use printable::printable;
 pub use progress::{Progress, Unit};
 pub use source::{Skipped, Source, Split};

@@ -1,26 +1,31 @@
-//! The packed cache: every image of a split, decoded and resized once, in one file that is mapped into memory.
+//! The packed cache: every image of a split, decoded and resized once, in one file that is mapped
+//! into memory.
 //!
 //! ```text
-//! header        one line of JSON, filled with spaces to 4,096 bytes: key, shape, how many images, how many to a chunk
-//! images        [count, height, width, channels] bytes; zeros where a file was no image
-//! journal       one line of JSON per chunk: CRC-32 of its pixels, SHA-256 of the files it was made from, which of them were bad
+//! header   one line of JSON, filled with spaces to 4,096 bytes: key, shape, how many images
+//! images   [count, height, width, channels] bytes; zeros where a file was no image
+//! journal  one line of JSON per chunk: CRC-32 of its pixels, SHA-256 of the files it was made
+//!          from, which of them were bad, CRC-32 of the line
 //! ```
 //!
-//! While it is made, images and journal are two files (`….pack.partial`, `….pack.journal`). A chunk counts when its line is in the journal
-//! and its pixels have the line's CRC: whatever a killed process left, the next one goes on behind the last chunk that counts. Then the
-//! journal is put behind the images, and the file is synced and renamed: a `.pack` is always complete.
+//! Lines are compared with their checksums when a pack is opened, pixels when the first image of
+//! their chunk is used.
+//!
+//! While it is made, images and journal are two files (`….pack.partial`, `….pack.journal`). A chunk
+//! counts when its line is in the journal and its pixels have the line's CRC: whatever a killed
+//! process left, the next one goes on behind the last chunk that counts. Then the journal is put
+//! behind the images, and the file is synced and renamed: a `.pack` is always complete.
 
+mod checked;
 mod format;
 mod make;
 mod writer;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use checked::Checked;
 pub(crate) use format::{Chunk, Header};
 
 use crate::{
@@ -70,6 +75,8 @@ pub struct Packing<'a> {
     pub size: usize,
     /// Leave out files that are no images.
     pub skip_bad: bool,
+    /// On how many threads; else on as many as there are cores.
+    pub threads: Option<usize>,
     /// Where packs are kept.
     pub directory: &'a Path,
     /// Who hears how far it is.
@@ -102,15 +109,16 @@ fn part(entries: &[Entry], split: Split, packing: &Packing) -> Result<Part, Data
     if !path.exists() {
         make::make(&path, entries, &header, split, packing)?;
     }
-    let map = Mapped::open(&path).map_err(unreadable(&path))?;
+    let map = Mapped::open(&path, u64::MAX).map_err(unreadable(&path))?;
     let chunks = format::read(&map, &header, &path)?;
-    Part::new(map, &chunks, entries, packing.skip_bad)
+    let images = Checked::new(map, header, &path, &chunks);
+    Part::new(images, &chunks, entries, packing.skip_bad)
 }
 
 /// A split of a packed data set.
 #[derive(Debug)]
 struct Part {
-    map: Arc<Mapped>,
+    images: Checked,
     labels: Vec<u16>,
     domains: Vec<u16>,
     /// The place of each image in the pack: files that were no images have places, but no index.
@@ -121,7 +129,7 @@ struct Part {
 }
 
 impl Part {
-    fn new(map: Mapped, chunks: &[Chunk], entries: &[Entry], skip_bad: bool) -> Result<Self, DataError> {
+    fn new(images: Checked, chunks: &[Chunk], entries: &[Entry], skip_bad: bool) -> Result<Self, DataError> {
         let (mut labels, mut domains, mut places) = (Vec::new(), Vec::new(), Vec::new());
         let (mut skipped, mut files) = (Vec::new(), Vec::new());
         for (chunk, entries) in chunks.iter().zip(entries.chunks(format::CHUNK)) {
@@ -141,7 +149,7 @@ impl Part {
                 }
             }
         }
-        Ok(Self { map: Arc::new(map), labels, domains, places, skipped, files })
+        Ok(Self { images, labels, domains, places, skipped, files })
     }
 }
 
@@ -181,8 +189,7 @@ impl Source for Packed {
 
     fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
         let part = self.part(split);
-        let start = format::HEADER + part.places[index] as usize * self.shape.bytes();
-        Ok(Image::mapped(&part.map, start, self.shape.bytes()))
+        part.images.image(part.places[index] as usize)
     }
 
     fn sha256(&self) -> &str {
@@ -202,12 +209,13 @@ impl Source for Packed {
     }
 }
 
-/// Checks every chunk of a pack against its CRC; gives the numbers of the bad images' chunks as ranges of images.
+/// Checks every chunk of a pack against its CRC; gives the numbers of the bad images' chunks as
+/// ranges of images.
 ///
 /// # Errors
 /// The file is no pack.
 pub fn verify(path: &Path) -> Result<Vec<std::ops::Range<usize>>, DataError> {
-    let map = Mapped::open(path).map_err(unreadable(path))?;
+    let map = Mapped::open(path, u64::MAX).map_err(unreadable(path))?;
     let header = Header::read(&map, path)?;
     let chunks = format::read(&map, &header, path)?;
     let bad = chunks.iter().filter(|chunk| crc32fast::hash(header.pixels(&map, chunk.number)) != chunk.crc32);

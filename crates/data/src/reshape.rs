@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{DataError, Image, ImageShape, Skipped, Source, Split, decode::resized};
+use crate::{DataError, Image, ImageShape, Incomplete, Skipped, Source, Split, decode::resized};
 
 /// A source whose images are resized when they are asked for.
 pub(crate) struct Reshaped {
@@ -10,7 +10,8 @@ pub(crate) struct Reshaped {
     shape: ImageShape,
 }
 
-/// `inner` with images of `shape`; itself where they are. Grey may become colour, colour never grey.
+/// `inner` with images of `shape`; itself where they are. Grey may become colour, colour never
+/// grey.
 pub(crate) fn reshaped(inner: Arc<dyn Source>, shape: ImageShape) -> Arc<dyn Source> {
     if inner.shape() == shape { inner } else { Arc::new(Reshaped { inner, shape }) }
 }
@@ -52,6 +53,10 @@ impl Source for Reshaped {
 
     fn domains(&self, split: Split) -> &[u16] {
         self.inner.domains(split)
+    }
+
+    fn incomplete(&self) -> &[Incomplete] {
+        self.inner.incomplete()
     }
 
     fn skipped(&self) -> &[Skipped] {

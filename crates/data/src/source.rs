@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{DataError, Image, ImageShape};
+use crate::{DataError, Image, ImageShape, Incomplete};
 
 /// The two parts of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,8 @@ pub trait Source: Send + Sync {
     /// SHA-256 of all the bytes that the source was made from, in hexadecimal.
     fn sha256(&self) -> &str;
 
-    /// What the domains are called, where the same classes were recorded under several conditions (the sessions of CORe50); else none.
+    /// What the domains are called, where the same classes were recorded under several conditions
+    /// (the sessions of CORe50); else none.
     fn domain_names(&self) -> &[String] {
         &[]
     }
@@ -59,9 +60,14 @@ pub trait Source: Send + Sync {
     fn domains(&self, _: Split) -> &[u16] {
         &[]
     }
-    /// How many classes each of the data sets has that this one is a chain of, in order; for a single one, all of them.
+    /// How many classes each of the data sets has that this one is a chain of, in order; for a
+    /// single one, all of them.
     fn parts(&self) -> Vec<usize> {
         vec![self.class_names().len()]
+    }
+    /// The data sets of which fewer images are here than were published; empty where all are.
+    fn incomplete(&self) -> &[Incomplete] {
+        &[]
     }
     /// What was left out.
     fn skipped(&self) -> &[Skipped] {

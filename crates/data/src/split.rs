@@ -5,14 +5,20 @@ use sha2::{Digest, Sha256};
 /// Part of what a published result means: never change it.
 const SEED: &[u8] = b"rehearsal split 1 ";
 
-/// For each of the `names` of one class, whether it is a test image: one of `share`, at least one where there are two. Names are ordered by
-/// their SHA-256 behind a fixed seed and the first are taken, so that the choice depends on nothing else: not on the order of the list, the
-/// machine, or other classes.
+/// How many of a class's images are for testing: one of `share`, at least one where there are two.
+pub(crate) fn tests_of(images: usize, share: usize) -> usize {
+    (images / share).max(usize::from(images > 1))
+}
+
+/// For each of the `names` of one class, whether it is a test image: one of `share`, at least one
+/// where there are two. Names are ordered by their SHA-256 behind a fixed seed and the first are
+/// taken, so that the choice depends on nothing else: not on the order of the list, the machine, or
+/// other classes.
 pub(crate) fn seeded(names: &[String], share: usize) -> Vec<bool> {
     let digest = |name: &String| -> [u8; 32] { Sha256::new().chain_update(SEED).chain_update(name).finalize().into() };
     let mut order: Vec<([u8; 32], usize)> = names.iter().enumerate().map(|(i, name)| (digest(name), i)).collect();
     order.sort_unstable();
-    let tests = (names.len() / share).max(usize::from(names.len() > 1));
+    let tests = tests_of(names.len(), share);
     let mut test = vec![false; names.len()];
     for &(_, index) in &order[..tests] {
         test[index] = true;

@@ -1,5 +1,6 @@
-//! Archives are hostile: no entry may leave the target directory, be a link or a device, or be larger than it says; the whole is limited in
-//! bytes and files. An archive is unpacked beside its place and renamed when complete, so that nothing half unpacked is taken for whole.
+//! Archives are hostile: no entry may leave the target directory, be a link or a device, or be
+//! larger than it says; the whole is limited in bytes and files. An archive is unpacked beside its
+//! place and renamed when complete, so that nothing half unpacked is taken for whole.
 
 mod path;
 mod sink;
@@ -19,7 +20,8 @@ pub use sink::MANIFEST;
 
 use crate::{
     DataError, Progress, Unit,
-    files::{unreadable, unwritable},
+    files::{rename, unreadable, unwritable},
+    regular,
 };
 use sink::Sink;
 
@@ -45,6 +47,15 @@ pub struct Limits {
     pub entries: u64,
 }
 
+impl Limits {
+    /// The most bytes that the archive itself may have: names, headers and padding come on top of
+    /// the files, at most 1,024 bytes an entry, and extensions.
+    pub(crate) fn archive_bytes(self) -> u64 {
+        let overhead = self.entries.saturating_mul(4096).saturating_add(1 << 20);
+        self.bytes.saturating_add(overhead)
+    }
+}
+
 /// An archive, and where it goes.
 pub struct Unpacking<'a> {
     /// The archive.
@@ -62,41 +73,51 @@ pub struct Unpacking<'a> {
 }
 
 impl Unpacking<'_> {
-    /// Unpacks it. `to` appears when everything is there, together with a [`MANIFEST`] of SHA-256 sums.
+    /// Unpacks it. `to` appears when everything is there, together with a [`MANIFEST`] of SHA-256
+    /// sums.
     ///
     /// # Errors
     /// The archive is damaged or hostile, or something cannot be read or written.
     pub fn run(&self) -> Result<(), DataError> {
         let beside = self.to.with_added_extension("unpacking");
         remove(&beside)?;
-        if self.kind == Kind::Plain {
-            fs::copy(self.archive, &beside).map_err(unwritable(&beside))?;
-        } else {
-            fs::create_dir_all(&beside).map_err(unwritable(&beside))?;
-            let length = fs::metadata(self.archive).map_err(unreadable(self.archive))?.len();
-            let what = format!("unpacking {}", self.archive.file_name().unwrap_or_default().to_string_lossy());
-            self.progress.begin(&what, Unit::Bytes, 0, Some(length));
-            let mut sink = Sink::new(&beside, self);
-            let unpacked = self.entries(&mut sink);
-            self.progress.end();
-            unpacked.and_then(|()| sink.finish()).inspect_err(|_| {
-                let _ = fs::remove_dir_all(&beside);
-            })?;
-        }
-        fs::rename(&beside, self.to).map_err(unwritable(self.to))
+        let archive = regular::open(self.archive, self.limits.archive_bytes()).map_err(unreadable(self.archive))?;
+        let unpacked = match self.kind {
+            Kind::Plain => self.copy(archive, &beside),
+            _ => self.unpack(archive, &beside),
+        };
+        unpacked.inspect_err(|_| drop(remove(&beside)))?;
+        rename(&beside, self.to).map_err(unwritable(self.to))
     }
 
-    fn entries(&self, sink: &mut Sink) -> Result<(), DataError> {
-        let file = File::open(self.archive).map_err(unreadable(self.archive))?;
-        let reader = BufReader::with_capacity(1 << 18, Counted { inner: file, progress: self.progress });
+    /// A file that is used as it is.
+    fn copy(&self, archive: File, beside: &Path) -> Result<(), DataError> {
+        let mut copy = File::create_new(beside).map_err(unwritable(beside))?;
+        let limited = &mut archive.take(self.limits.archive_bytes());
+        match io::copy(limited, &mut copy).map_err(unwritable(beside))? {
+            0 => Err(unreadable(self.archive)(io::Error::other("there is nothing in it"))),
+            _ => copy.sync_all().map_err(unwritable(beside)),
+        }
+    }
+
+    fn unpack(&self, archive: File, beside: &Path) -> Result<(), DataError> {
+        fs::create_dir_all(beside).map_err(unwritable(beside))?;
+        let length = archive.metadata().map_err(unreadable(self.archive))?.len();
+        let what = format!("unpacking {}", self.archive.file_name().unwrap_or_default().to_string_lossy());
+        self.progress.begin(&what, Unit::Bytes, 0, Some(length));
+        let mut sink = Sink::new(beside, self);
+        let unpacked = self.entries(archive, &mut sink);
+        self.progress.end();
+        unpacked.and_then(|()| sink.finish())
+    }
+
+    fn entries(&self, archive: File, sink: &mut Sink) -> Result<(), DataError> {
+        let counted = |inner| BufReader::with_capacity(1 << 18, Counted { inner, progress: self.progress });
         match self.kind {
             Kind::Plain => Ok(()),
-            Kind::Tar => tarball::unpack(reader, sink),
-            Kind::TarGz => tarball::unpack(MultiGzDecoder::new(reader), sink),
-            Kind::Zip => {
-                let file = File::open(self.archive).map_err(unreadable(self.archive))?;
-                zipped::unpack(BufReader::new(file), sink, self.progress)
-            }
+            Kind::Tar => tarball::unpack(counted(archive), sink),
+            Kind::TarGz => tarball::unpack(MultiGzDecoder::new(counted(archive)), sink),
+            Kind::Zip => zipped::unpack(BufReader::new(archive), sink, self.progress),
         }
     }
 }

@@ -7,17 +7,21 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    DataError, Dataset, Progress, Request, Split, Unit,
+    DataError, Dataset, Incomplete, Progress, Request, Split, Unit,
     catalogue::{Checksum, card},
     choice::Choice,
-    dataset::Found,
-    decode::decode,
+    decode::{LARGEST_FILE, decode},
     digest::hex,
     fetch::{checksum_of, is_plain},
     files::{entries, lines},
-    home, pack,
-    unpack::MANIFEST,
+    find::Found,
+    home, pack, regular,
+    threads::on_threads,
+    unpack::{MANIFEST, safe},
 };
+
+/// The largest file that an archive of any data set has, rounded up, in bytes.
+const LARGEST_UNPACKED: u64 = 1 << 30;
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -30,8 +34,17 @@ pub struct Report {
     pub packs: usize,
     /// What is wrong.
     pub bad: Vec<Bad>,
+    /// What is missing, compared with what was published.
+    pub incomplete: Option<Incomplete>,
     /// What could not be checked, and why.
     pub notes: Vec<String>,
+}
+
+impl Report {
+    /// Whether nothing is wrong and nothing is missing.
+    pub fn is_whole(&self) -> bool {
+        self.bad.is_empty() && self.incomplete.is_none()
+    }
 }
 
 /// Something that is wrong.
@@ -52,15 +65,18 @@ pub fn verify(dataset: Dataset, request: &Request) -> Result<Report, DataError> 
     let home = match (dataset, request.directory) {
         (Dataset::Embedded, _) => PathBuf::new(),
         (_, Some(directory)) => directory.to_path_buf(),
-        (_, None) => home::usual()?,
+        (_, None) => home::default_directory()?,
     };
-    sums(dataset, &home, request.progress, &mut report)?;
-    records(dataset, request, &mut report)?;
-    packs(dataset, &home, request.packs, &mut report)?;
+    on_threads(request.threads, || {
+        sums(dataset, &home, request.progress, &mut report)?;
+        records(dataset, request, &mut report)?;
+        packs(dataset, &home, request.packs, &mut report)
+    })??;
     Ok(report)
 }
 
-/// Compares files with the manifests that were written when they were unpacked, and plain files with what was published.
+/// Compares files with the manifests that were written when they were unpacked, and plain files
+/// with what was published.
 fn sums(dataset: Dataset, home: &Path, progress: &dyn Progress, report: &mut Report) -> Result<(), DataError> {
     let own = home.join(dataset.name());
     for archive in card(dataset).archives {
@@ -68,7 +84,7 @@ fn sums(dataset: Dataset, home: &Path, progress: &dyn Progress, report: &mut Rep
         match (is_plain(&archive), archive.checksum) {
             (true, Some(expected)) if part.is_file() => {
                 report.files += 1;
-                let sum = checksum_of(&part, expected, progress)?;
+                let sum = checksum_of(&part, expected, archive.limits.archive_bytes(), progress)?;
                 if !matches!(expected, Checksum::Md5(known) | Checksum::Sha256(known) if known == sum) {
                     report.bad.push(Bad { path: part, why: format!("is not the official file: its checksum is {sum}") });
                 }
@@ -97,8 +113,11 @@ fn manifest(directory: &Path, progress: &dyn Progress, report: &mut Report) -> R
         let Some((sum, name)) = line.split_once("  ") else {
             return Some(Bad { path: directory.join(MANIFEST), why: format!("has a line that is no sum: {line}") });
         };
+        let Ok(name) = safe(name) else {
+            return Some(Bad { path: directory.join(MANIFEST), why: format!("names what is elsewhere: {name}") });
+        };
         let path = directory.join(name);
-        let why = match std::fs::read(&path) {
+        let why = match regular::read(&path, LARGEST_UNPACKED) {
             Ok(bytes) if hex(&Sha256::digest(&bytes)) == sum => return None,
             Ok(_) => "is not as it was unpacked".to_owned(),
             Err(error) => format!("cannot be read: {error}"),
@@ -113,7 +132,11 @@ fn manifest(directory: &Path, progress: &dyn Progress, report: &mut Report) -> R
 
 /// Reads every record, and decodes every image file.
 fn records(dataset: Dataset, request: &Request, report: &mut Report) -> Result<(), DataError> {
-    match dataset.find(request) {
+    let found = dataset.find(request);
+    if let Ok(found) = &found {
+        report.incomplete = Incomplete::compare(dataset, request.classes, found.count());
+    }
+    match found {
         Ok(Found::Source(source)) => {
             report.records += Split::BOTH.map(|split| source.labels(split).len()).iter().sum::<usize>();
         }
@@ -122,7 +145,7 @@ fn records(dataset: Dataset, request: &Request, report: &mut Report) -> Result<(
             request.progress.begin("decoding images", Unit::Items, 0, Some(all.len() as u64));
             let check = |entry: &&pack::Entry| {
                 request.progress.advance(1);
-                let why = match std::fs::read(&entry.path) {
+                let why = match regular::read(&entry.path, LARGEST_FILE) {
                     Ok(bytes) => decode(&bytes).err().map(|why| format!("is no image that can be read: {why}")),
                     Err(error) => Some(format!("cannot be read: {error}")),
                 };
@@ -147,7 +170,7 @@ fn records(dataset: Dataset, request: &Request, report: &mut Report) -> Result<(
 /// Compares the packs made from the data set with their own checksums.
 fn packs(dataset: Dataset, home: &Path, said: Option<&Path>, report: &mut Report) -> Result<(), DataError> {
     let mut directories = vec![said.map_or_else(|| home.join("packs"), Path::to_path_buf)];
-    directories.extend(home::usual().ok().map(|usual| usual.join("packs")));
+    directories.extend(home::default_directory().ok().map(|home| home.join("packs")));
     directories.dedup();
     for directory in directories.iter().filter(|directory| directory.is_dir()) {
         for path in entries(directory)? {

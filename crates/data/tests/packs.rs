@@ -1,4 +1,5 @@
-//! Packs: made once, gone on with after a kill, checked, and never taken for complete before they are. Verification.
+//! Packs: made once, gone on with after a kill, checked, and never taken for complete before they
+//! are. Verification.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -7,9 +8,10 @@ mod support;
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
+    thread::ThreadId,
 };
 
 use data::{DataError, Dataset, Progress, Request, Source, Split, Unit, verify::verify};
@@ -17,7 +19,8 @@ use support::{Home, cifar100, png};
 
 const IMAGES: usize = 300;
 
-/// A folder of 300 training images (three chunks) and one test image, whose blue is their number modulo 251.
+/// A folder of 300 training images (three chunks) and one test image, whose blue is their number
+/// modulo 251.
 fn folder(home: &Home) -> PathBuf {
     let root = home.path().join("my");
     for split in ["train", "test"] {
@@ -101,7 +104,8 @@ fn a_changed_file_or_size_is_another_pack() {
     assert_eq!(pack_files(&packs, ".pack").len(), 5, "train twice and test at 8, both at 4");
 }
 
-/// Whatever a killed process can leave: pixels without a line, half a line, half the pixels, a damaged chunk, a foreign file.
+/// Whatever a killed process can leave: pixels without a line, half a line, half the pixels, a
+/// damaged chunk, a foreign file.
 #[test]
 fn what_a_killed_process_left_is_gone_on_with_as_far_as_it_is_right() {
     let home = Home::new();
@@ -213,4 +217,104 @@ fn verify_reads_every_image_and_says_what_it_cannot_know() {
     let report = verify(Dataset::Cifar100, &home.request()).unwrap();
     assert!(report.bad.is_empty() && report.notes[0].contains("cannot be compared"), "{report:?}");
     assert!(verify(Dataset::Core50, &home.request()).unwrap_err().to_string().contains("rehearsal data fetch core50"));
+}
+
+/// Which threads told of progress.
+#[derive(Default)]
+struct Threads(Mutex<Vec<ThreadId>>);
+
+impl Progress for Threads {
+    fn advance(&self, _: u64) {
+        let (mut seen, this) = (self.0.lock().unwrap(), std::thread::current().id());
+        if !seen.contains(&this) {
+            seen.push(this);
+        }
+    }
+}
+
+#[test]
+fn images_are_decoded_on_as_many_threads_as_are_wanted() {
+    let home = Home::new();
+    let root = folder(&home);
+    for (threads, size) in [(1, 8), (3, 9)] {
+        let (packs, seen) = (home.path().join("packs"), Threads::default());
+        let request = Request {
+            directory: Some(&root),
+            size: Some(size),
+            packs: Some(&packs),
+            threads: Some(threads),
+            progress: &seen,
+            ..Request::default()
+        };
+        Dataset::Folder.open(&request).unwrap();
+        // Two splits, two pools.
+        let seen = seen.0.into_inner().unwrap().len();
+        assert!((2..=2 * threads).contains(&seen), "{seen} threads, {threads} for each split");
+    }
+}
+
+/// Every byte of a pack matters, or is padding: whatever is flipped, images are right or refused.
+#[test]
+fn a_damaged_pack_gives_the_same_images_or_an_error() {
+    let home = Home::new();
+    let (root, packs) = (folder(&home), home.path().join("packs"));
+    let images = |source: &dyn Source| -> Option<Vec<u8>> {
+        let images: Option<Vec<_>> = (0..IMAGES).map(|index| source.image(Split::Train, index).ok()).collect();
+        Some(images?.iter().flat_map(|image| image.to_vec()).collect())
+    };
+    let first = open(&root, &packs, &()).unwrap();
+    let (sha, right) = (first.sha256().to_owned(), images(&*first).unwrap());
+    drop(first);
+    let pack = pack_files(&packs, ".pack").into_iter().find(|path| path.to_string_lossy().contains("train")).unwrap();
+    let whole = std::fs::read(&pack).unwrap();
+    let mut dice = support::dice::Dice::new(5);
+    let end = 4096 + IMAGES * 192;
+    for round in 0..400 {
+        // A quarter each: the header, pixels, the journal, anywhere.
+        let at = match round % 4 {
+            0 => dice.below(200),
+            1 => 4096 + dice.below(end - 4096),
+            2 => end + dice.below(whole.len() - end),
+            _ => dice.below(whole.len()),
+        };
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << dice.below(8);
+        std::fs::write(&pack, &damaged).unwrap();
+        let Ok(source) = open(&root, &packs, &()) else { continue };
+        assert_eq!((source.sha256(), source.labels(Split::Train).len()), (&*sha, IMAGES), "byte {at}");
+        let Some(images) = images(&*source) else { continue };
+        assert!(images == right, "byte {at}: other pixels");
+    }
+}
+
+#[test]
+fn a_flipped_pixel_is_found_when_its_chunk_is_first_used_and_no_other_is_touched() {
+    let home = Home::new();
+    let (root, packs) = (folder(&home), home.path().join("packs"));
+    open(&root, &packs, &()).unwrap();
+    let pack = pack_files(&packs, ".pack").into_iter().find(|path| path.to_string_lossy().contains("train")).unwrap();
+    let mut bytes = std::fs::read(&pack).unwrap();
+    bytes[4096 + 200 * 192] ^= 4;
+    std::fs::write(&pack, bytes).unwrap();
+    let source = open(&root, &packs, &()).unwrap();
+    assert!((0..128).chain(256..300).all(|index| source.image(Split::Train, index).is_ok()));
+    for index in [200, 128, 255, 200] {
+        let error = source.image(Split::Train, index).unwrap_err().to_string();
+        assert!(error.contains("remove the file, and it will be made again"), "{error}");
+    }
+}
+
+/// Reading on would end the program with SIGBUS.
+#[test]
+fn a_pack_that_is_cut_while_it_is_used_is_an_error() {
+    let home = Home::new();
+    let (root, packs) = (folder(&home), home.path().join("packs"));
+    let source = open(&root, &packs, &()).unwrap();
+    source.image(Split::Train, 0).unwrap();
+    let pack = pack_files(&packs, ".pack").into_iter().find(|path| path.to_string_lossy().contains("train")).unwrap();
+    std::fs::OpenOptions::new().write(true).open(&pack).unwrap().set_len(4096).unwrap();
+    for index in [0, 299] {
+        let error = source.image(Split::Train, index).unwrap_err().to_string();
+        assert!(error.contains("expected as many bytes as when it was opened"), "{error}");
+    }
 }

@@ -6,7 +6,9 @@ mod support;
 
 use data::{Dataset, ImageShape, Request, Split};
 use support::{
-    Files, Home, cifar_record, cifar100, encode, gzip, jpeg, picture,
+    Files, Home, cifar_record, cifar100, encode, gzip, jpeg,
+    pickle::pickled,
+    picture,
     pixels::{assert_middle, labels, pixel},
     png, tar, tar_gz, write, zip,
 };
@@ -125,7 +127,8 @@ fn food100_from_its_tarball() {
     assert_middle(&*source, Split::Test, 42, 12, 42, 6);
     let squeezed = home.open(Dataset::Food100, Some(4)).unwrap();
     let is = pixel(&*squeezed, Split::Test, 42, (1, 2));
-    // Antialiased to half its size: the mean of about columns 4 and 5 of the middle, and rows 2 and 3.
+    // Antialiased to half its size: the mean of about columns 4 and 5 of the middle, and rows 2 and
+    // 3.
     assert!(is.iter().zip([39u8, 23, 42]).all(|(is, should)| is.abs_diff(should) <= 6), "{is:?}");
 }
 
@@ -202,36 +205,6 @@ fn tiny_imagenet_from_its_zip() {
     assert!(grey[0] == grey[1] && grey[1] == grey[2], "grey in three channels: {grey:?}");
     let all = Dataset::TinyImagenet.open(&Request { classes: Some(200), size: Some(8), ..home.request() }).unwrap();
     assert_eq!(all.labels(Split::Test).len(), 200);
-}
-
-/// A pickle as Python 2 and numpy 1 wrote mini-ImageNet's: strings are raw bytes.
-fn pickled(images: &[(&str, u8)]) -> Vec<u8> {
-    let string = |text: &str| [&[b'U', text.len() as u8][..], text.as_bytes()].concat();
-    let mut p = b"\x80\x02}q\x00(".to_vec();
-    p.extend(string("image_data"));
-    p.extend(b"cnumpy.core.multiarray\n_reconstruct\nq\x01cnumpy\nndarray\nq\x02K\x00\x85U\x01b\x87R(K\x01(");
-    p.extend([b'K', images.len() as u8, b'K', 8, b'K', 12, b'K', 3]);
-    p.extend(
-        b"tcnumpy\ndtype\nq\x03U\x02u1K\x00K\x01\x87R(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89T",
-    );
-    p.extend((images.len() as u32 * 8 * 12 * 3).to_le_bytes());
-    for (_, blue) in images {
-        p.extend(picture(12, 8, *blue).into_bytes());
-    }
-    p.extend(b"tb");
-    p.extend(string("class_dict"));
-    p.extend(b"}(");
-    let mut classes: Vec<&str> = images.iter().map(|(class, _)| *class).collect();
-    classes.dedup();
-    for class in classes {
-        p.extend(string(class));
-        p.extend(b"](");
-        let members = images.iter().enumerate().filter(|(_, (other, _))| *other == class);
-        members.for_each(|(index, _)| p.extend([b'K', index as u8]));
-        p.push(b'e');
-    }
-    p.extend(b"uu.");
-    p
 }
 
 #[test]

@@ -63,6 +63,9 @@ pub struct Fetch {
     /// Take files whose checksum is not known, or not the official one
     #[arg(long)]
     pub trust: bool,
+    /// Take a data set that has fewer images than were published
+    #[arg(long)]
+    pub part: bool,
     /// Keep archives when they are unpacked
     #[arg(long)]
     pub keep: bool,
@@ -111,6 +114,9 @@ pub struct Which {
     /// Leave out files that are no images
     #[arg(long)]
     pub skip_bad: bool,
+    /// Follow links that lead out of the data set's directory
+    #[arg(long)]
+    pub follow_links: bool,
     /// Show no progress
     #[arg(long, short)]
     pub quiet: bool,

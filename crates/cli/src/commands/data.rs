@@ -8,7 +8,7 @@ mod verify;
 
 use std::process::ExitCode;
 
-use ::data::{Chain, DataError, Progress, Request};
+use ::data::{Chain, DataError, Progress, Request, printable};
 use anyhow::Result;
 
 use crate::{
@@ -27,7 +27,7 @@ pub fn data(args: &Data) -> Result<ExitCode> {
     };
     match done {
         Err(error) if is_refusal(&error) => {
-            talk(&format!("error: {error:#}"));
+            talk(&printable(&format!("error: {error:#}")));
             Ok(ExitCode::from(2))
         }
         done => done,
@@ -67,6 +67,7 @@ fn request<'a>(which: &'a Which, progress: &'a dyn Progress) -> Request<'a> {
         size: which.size.map(usize::from),
         classes: which.classes,
         skip_bad: which.skip_bad,
+        follow_links_outside: which.follow_links,
         progress,
         ..Request::default()
     }

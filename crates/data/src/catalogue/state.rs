@@ -1,16 +1,21 @@
 //! Whether a data set is there.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use super::{DEBIAN, card};
-use crate::{Dataset, choice::Choice, fetch, home::Place, sources::mini_imagenet};
+use crate::{Dataset, Incomplete, choice::Choice, fetch, home::Place, sources::mini_imagenet};
 
 /// Whether a data set can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Everything is there.
     Ready,
-    /// Some of it is there: a download was broken off, or a part is missing.
+    /// It can be used, but has fewer images than were published.
+    Incomplete(Incomplete),
+    /// It cannot be used: a download was broken off, a file is missing or damaged.
     Partial,
     /// Nothing is there.
     Absent,
@@ -21,13 +26,25 @@ impl State {
     pub fn name(self) -> &'static str {
         match self {
             Self::Ready => "ready",
+            Self::Incomplete(_) => "part",
             Self::Partial => "partial",
             Self::Absent => "absent",
         }
     }
 }
 
-/// Whether a data set can be used, and where its files are: the directories that were found.
+impl fmt::Display for State {
+    /// `ready`, or `part: 30,000 of 50,000`.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Incomplete(incomplete) => f.pad(&format!("part: {}", incomplete.short())),
+            state => f.pad(state.name()),
+        }
+    }
+}
+
+/// Whether a data set can be used, and where its files are: the directories that were found. Images
+/// are counted, but not read.
 pub fn state(dataset: Dataset, home: &Path) -> (State, Vec<PathBuf>) {
     let card = card(dataset);
     if dataset == Dataset::Embedded {
@@ -55,7 +72,10 @@ pub fn state(dataset: Dataset, home: &Path) -> (State, Vec<PathBuf>) {
     let whole = !marks.is_empty() && marks.iter().all(Option::is_some);
     let found: Vec<PathBuf> = marks.into_iter().flatten().collect();
     let state = match (whole, begun || !found.is_empty()) {
-        (true, _) => State::Ready,
+        (true, _) => match dataset.count(home) {
+            Ok(count) => Incomplete::compare(dataset, None, count).map_or(State::Ready, State::Incomplete),
+            Err(_) => State::Partial,
+        },
         (false, true) => State::Partial,
         (false, false) => State::Absent,
     };

@@ -1,39 +1,40 @@
 //! Published checksums.
 
-use std::{fs::File, io::Read, path::Path};
+use std::{io::Read, path::Path};
 
 use md5::Md5;
 use sha2::{Digest, Sha256};
 
-use crate::{DataError, Progress, Unit, catalogue::Checksum, digest::hex, files::unreadable};
+use crate::{DataError, Progress, Unit, catalogue::Checksum, digest::hex, files::unreadable, regular};
 
 /// Refuses a file that has another checksum.
-pub(super) fn check(path: &Path, expected: Checksum, progress: &dyn Progress) -> Result<(), DataError> {
+pub(super) fn check(path: &Path, expected: Checksum, limit: u64, progress: &dyn Progress) -> Result<(), DataError> {
     let (kind, expected_hex) = match expected {
         Checksum::Md5(md5) => ("md5", md5),
         Checksum::Sha256(sha256) => ("sha256", sha256),
     };
-    let found = found(path, expected, progress)?;
+    let found = found(path, expected, limit, progress)?;
     if found == expected_hex {
         return Ok(());
     }
     Err(DataError::Checksum { path: path.into(), kind, expected: expected_hex.into(), found })
 }
 
-/// The checksum that a file has, of the kind of `like`.
-pub(crate) fn found(path: &Path, like: Checksum, progress: &dyn Progress) -> Result<String, DataError> {
+/// The checksum that a file of at most `limit` bytes has, of the kind of `like`.
+pub(crate) fn found(path: &Path, like: Checksum, limit: u64, progress: &dyn Progress) -> Result<String, DataError> {
     match like {
-        Checksum::Md5(_) => digest::<Md5>(path, progress),
-        Checksum::Sha256(_) => digest::<Sha256>(path, progress),
+        Checksum::Md5(_) => digest::<Md5>(path, limit, progress),
+        Checksum::Sha256(_) => digest::<Sha256>(path, limit, progress),
     }
 }
 
-fn digest<D: Digest>(path: &Path, progress: &dyn Progress) -> Result<String, DataError> {
-    let mut file = File::open(path).map_err(unreadable(path))?;
+fn digest<D: Digest>(path: &Path, limit: u64, progress: &dyn Progress) -> Result<String, DataError> {
+    let file = regular::open(path, limit).map_err(unreadable(path))?;
     let length = file.metadata().map_err(unreadable(path))?.len();
     let what = format!("checking {}", path.file_name().unwrap_or_default().to_string_lossy());
     progress.begin(&what, Unit::Bytes, 0, Some(length));
     let mut digest = D::new();
+    let mut file = file.take(limit);
     let mut buffer = vec![0; 1 << 20];
     loop {
         let read = file.read(&mut buffer).map_err(unreadable(path))?;

@@ -1,14 +1,14 @@
 //! Downloads that survive: what has arrived is kept, and the next try asks for the rest.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, OpenOptions},
     io::{Read, Write},
     path::{Path, PathBuf},
 };
 
 use ureq::{Agent, Body, http::Response};
 
-use super::Patience;
+use super::{Timeouts, effort::Effort};
 use crate::{
     DataError, Progress, Unit,
     files::{unwritable, write_whole},
@@ -21,7 +21,7 @@ pub(super) struct Download<'a> {
     pub to: &'a Path,
     /// More than this is refused.
     pub limit: u64,
-    pub patience: Patience,
+    pub timeouts: Timeouts,
     pub progress: &'a dyn Progress,
 }
 
@@ -46,26 +46,22 @@ impl Download<'_> {
         let agent: Agent = Agent::config_builder()
             .http_status_as_error(false)
             .user_agent(concat!("rehearsal/", env!("CARGO_PKG_VERSION")))
-            .timeout_connect(Some(self.patience.silence))
-            .timeout_recv_response(Some(self.patience.silence))
-            .timeout_per_read(Some(self.patience.silence))
+            .timeout_connect(Some(self.timeouts.silence))
+            .timeout_recv_response(Some(self.timeouts.silence))
+            .timeout_per_read(Some(self.timeouts.silence))
             .build()
             .into();
-        let mut fruitless = 0;
+        let mut effort = Effort::new(self.timeouts);
         loop {
             let before = self.have();
-            let tried = self.attempt(&agent);
+            effort.begin();
+            let tried = self.attempt(&agent, &mut effort);
             self.progress.end();
             match tried {
                 Ok(()) => return Ok(resumed),
                 Err(Failure::Final(error)) => return Err(error),
                 Err(Failure::Passing(why)) => {
-                    fruitless = if self.have() > before { 1 } else { fruitless + 1 };
-                    if fruitless >= self.patience.tries {
-                        let why = format!("{why} ({fruitless} tries). What has arrived is kept: try again later");
-                        return Err(self.failed(why));
-                    }
-                    let wait = self.patience.wait * 2u32.saturating_pow(fruitless - 1);
+                    let wait = effort.failed(&why, self.have() > before).map_err(|why| self.failed(why))?;
                     self.progress.say(&format!("{why}: trying again in {:.0} s", wait.as_secs_f64()));
                     std::thread::sleep(wait);
                 }
@@ -73,7 +69,7 @@ impl Download<'_> {
         }
     }
 
-    fn attempt(&self, agent: &Agent) -> Result<(), Failure> {
+    fn attempt(&self, agent: &Agent, effort: &mut Effort) -> Result<(), Failure> {
         let have = self.have();
         let mut request = agent.get(self.url);
         if have > 0 {
@@ -88,13 +84,18 @@ impl Download<'_> {
             error => Failure::passing(error),
         })?;
         match response.status().as_u16() {
-            200 => self.receive(response, 0),
+            200 => {
+                if have > 0 {
+                    effort.restart().map_err(|why| Failure::Final(self.failed(why)))?;
+                }
+                self.receive(response, 0, effort)
+            }
             206 => match range(&response) {
-                Some((start, _)) if start == have => self.receive(response, have),
-                _ => self.begin_anew("the server sent another part than asked for"),
+                Some((start, _)) if start == have => self.receive(response, have, effort),
+                _ => self.begin_anew("the server sent another part than asked for", effort),
             },
             416 if range_total(&response) == Some(have) => Ok(()),
-            416 => self.begin_anew("the file on the server has changed"),
+            416 => self.begin_anew("the file on the server has changed", effort),
             status @ (408 | 425 | 429 | 500..=599) => Err(Failure::Passing(format!("the server answers {status}"))),
             status => {
                 let name = response.status().canonical_reason().unwrap_or_default();
@@ -104,7 +105,7 @@ impl Download<'_> {
     }
 
     /// Writes what a response brings behind the first `start` bytes.
-    fn receive(&self, mut response: Response<Body>, start: u64) -> Result<(), Failure> {
+    fn receive(&self, mut response: Response<Body>, start: u64, effort: &mut Effort) -> Result<(), Failure> {
         let total = match range(&response) {
             Some((_, total)) if start > 0 => total,
             _ => header(&response, "content-length").and_then(|length| length.parse().ok()),
@@ -135,6 +136,7 @@ impl Download<'_> {
             }
             file.write_all(&buffer[..read]).map_err(unwritable)?;
             self.progress.advance(read as u64);
+            effort.came(read as u64).map_err(|why| Failure::Final(self.failed(why)))?;
         }
         file.sync_all().map_err(unwritable)?;
         match total {
@@ -145,13 +147,14 @@ impl Download<'_> {
         }
     }
 
-    fn begin_anew<T>(&self, why: &str) -> Result<T, Failure> {
+    fn begin_anew<T>(&self, why: &str, effort: &mut Effort) -> Result<T, Failure> {
         forget(self.to).map_err(Failure::Final)?;
+        effort.restart().map_err(|why| Failure::Final(self.failed(why)))?;
         Err(Failure::Passing(why.into()))
     }
 
     fn have(&self) -> u64 {
-        File::open(self.to).and_then(|file| file.metadata()).map_or(0, |file| file.len())
+        self.to.symlink_metadata().ok().filter(fs::Metadata::is_file).map_or(0, |file| file.len())
     }
 
     fn failed(&self, why: String) -> DataError {

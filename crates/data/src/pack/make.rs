@@ -1,4 +1,5 @@
-//! Making a pack: in parallel, in order, and so that a killed process loses no more than the few chunks it was at.
+//! Making a pack: in parallel, in order, and so that a killed process loses no more than the few
+//! chunks it was at.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -15,18 +16,26 @@ use sha2::{Digest, Sha256};
 use super::{
     Chunk, Entry, Header, Packing,
     format::{CHUNK, journal},
-    writer::{Decoded, QUEUE, Writer, write_line},
+    writer::{Batch, Chunks, Read, Writer, write_line},
 };
 use crate::{
     DataError, Split, Unit,
-    decode::{decode, fit},
-    digest::hexadecimal,
-    files::{unreadable, unwritable},
+    decode::{LARGEST_FILE, decode, fit},
+    files::{rename, unreadable, unwritable},
     mapped::Mapped,
+    regular::{self, is_irregular},
+    threads::on_threads,
 };
 
-/// Chunks that are decoded together: threads wait for the slowest of them only once for all.
-const TOGETHER: usize = 8;
+/// The most images that are decoded together.
+const BATCH_IMAGES: usize = 8 * CHUNK;
+
+/// The most bytes of pixels that are decoded together, unless that would be less than an image for
+/// each thread. Three times as many are in memory: a batch is decoded, one waits, one is written.
+const BATCH_BYTES: usize = 32 << 20;
+
+/// Batches that may wait, so that those who decode go on at once.
+const WAITING: usize = 1;
 
 /// Makes the pack at `path`, or goes on with what is there of it.
 pub(super) fn make(
@@ -48,40 +57,45 @@ pub(super) fn make(
     let what = format!("packing {} {} images", packing.name, split.name());
     let before = header.images_of(done.len()).start;
     packing.progress.begin(&what, Unit::Items, before as u64, Some(entries.len() as u64));
-    let writer = Writer { images: &mut images, images_path: &partial, journal, journal_path: &lines };
+    let chunks = Chunks::new(header, done.len());
+    let writer = Writer { images: &mut images, images_path: &partial, journal, journal_path: &lines, chunks };
     decode_and_write(entries, done.len(), writer, packing)?;
     packing.progress.end();
     finish(path, &partial, &lines, &mut images).map_err(unwritable(path))
 }
 
-/// Decodes all chunks but the first `done` on all threads, and writes them on another.
+/// Decodes all chunks but the first `done` on as many threads as are wanted, and writes them on
+/// another.
 fn decode_and_write(entries: &[Entry], done: usize, writer: Writer, packing: &Packing) -> Result<(), DataError> {
-    let (sender, receiver) = mpsc::sync_channel(QUEUE);
+    let left = entries.get(done * CHUNK..).unwrap_or_default();
+    let (sender, receiver) = mpsc::sync_channel(WAITING);
     thread::scope(|scope| {
         let writing = scope.spawn(move || writer.write_all(&receiver));
-        let decoding = decode_all(entries, done, &sender, packing);
+        let decoding = on_threads(packing.threads, || decode_all(left, &sender, packing));
         drop(sender);
         writing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-        decoding
+        decoding?
     })
 }
 
-/// Decodes all chunks but the first `done`, in order.
-fn decode_all(
-    entries: &[Entry],
-    done: usize,
-    decoded: &SyncSender<Decoded>,
-    packing: &Packing,
-) -> Result<(), DataError> {
-    let left = entries.get(done * CHUNK..).unwrap_or_default();
-    for (turn, entries) in left.chunks(TOGETHER * CHUNK).enumerate() {
-        for chunk in decode_together(done + turn * TOGETHER, entries, packing)? {
-            if decoded.send(chunk).is_err() {
-                return Ok(()); // nobody listens: the writer has failed, and says why
-            }
+/// Decodes files batch by batch, in order.
+fn decode_all(entries: &[Entry], decoded: &SyncSender<Batch>, packing: &Packing) -> Result<(), DataError> {
+    for entries in entries.chunks(batch_images(packing.size, rayon::current_num_threads())) {
+        if decoded.send(decode_together(entries, packing)?).is_err() {
+            return Ok(()); // nobody listens: the writer has failed, and says why
         }
     }
     Ok(())
+}
+
+/// How many images are decoded together: threads wait for the slowest of them only once for all.
+fn batch_images(size: usize, threads: usize) -> usize {
+    let fit = BATCH_BYTES / image_bytes(size).max(1);
+    fit.clamp(1, BATCH_IMAGES).max(threads)
+}
+
+fn image_bytes(size: usize) -> usize {
+    3 * size * size
 }
 
 /// The file of images, for this process alone.
@@ -99,9 +113,12 @@ fn locked(partial: &Path, packing: &Packing) -> Result<File, DataError> {
     Ok(file)
 }
 
-/// The chunks that an earlier process finished: their lines are whole and their pixels have the CRC that the lines say.
+/// The chunks that an earlier process finished: their lines are whole and their pixels have the CRC
+/// that the lines say.
 fn counted(partial: &Path, lines: &Path, header: &Header) -> Vec<Chunk> {
-    let (Ok(pack), Ok(lines)) = (Mapped::open(partial), fs::read(lines)) else { return Vec::new() };
+    let (Ok(pack), Ok(lines)) = (Mapped::open(partial, u64::MAX), regular::read(lines, u64::MAX)) else {
+        return Vec::new();
+    };
     if !Header::read(&pack, partial).is_ok_and(|found| found == *header) {
         return Vec::new();
     }
@@ -133,66 +150,51 @@ fn begin(images: &mut File, lines: &Path, header: &Header, done: &[Chunk]) -> io
     Ok(journal)
 }
 
-/// Decodes and resizes the files of some chunks, the first of which has that number.
-fn decode_together(first: usize, entries: &[Entry], packing: &Packing) -> Result<Vec<Decoded>, DataError> {
-    let bytes = 3 * packing.size * packing.size;
-    let mut pixels: Vec<Vec<u8>> = entries.chunks(CHUNK).map(|entries| vec![0; entries.len() * bytes]).collect();
-    let slots: Vec<_> =
-        entries.iter().zip(pixels.iter_mut().flat_map(|pixels| pixels.chunks_exact_mut(bytes))).collect();
+/// Decodes and resizes some files.
+fn decode_together(entries: &[Entry], packing: &Packing) -> Result<Batch, DataError> {
+    let bytes = image_bytes(packing.size);
+    let mut pixels = vec![0; entries.len() * bytes];
     // One image at a time: they differ in size, and a thread that is done early takes the next.
-    let read = slots.into_par_iter().with_max_len(1).map(|(entry, slot)| image(entry, slot, packing));
-    let read: Vec<Result<Read, DataError>> = read.collect();
-    let mut read = read.into_iter();
-    let chunks = pixels.into_iter().zip(entries.chunks(CHUNK)).enumerate();
-    let decoded = chunks.map(|(index, (pixels, entries))| {
-        let chunk = summed_up(first + index, entries, read.by_ref().take(entries.len()), packing)?;
-        Ok(Decoded { chunk, pixels })
-    });
-    decoded.collect()
-}
-
-/// What the journal will say of a chunk, but for the checksum of its pixels.
-fn summed_up(
-    number: usize,
-    entries: &[Entry],
-    read: impl Iterator<Item = Result<Read, DataError>>,
-    packing: &Packing,
-) -> Result<Chunk, DataError> {
-    let mut digest = Sha256::new();
-    let mut chunk = Chunk { number, crc32: 0, sha256: String::new(), bad: std::collections::BTreeMap::new() };
-    for (index, (read, entry)) in read.zip(entries).enumerate() {
-        let Read { digest: file, bad } = read?;
-        digest.update(file);
-        match bad {
-            None => {}
-            Some(why) if packing.skip_bad => drop(chunk.bad.insert(index as u32, why)),
-            Some(why) => return Err(DataError::Image { path: entry.path.clone(), why }),
-        }
-    }
-    chunk.sha256 = hexadecimal(digest);
-    Ok(chunk)
-}
-
-/// A file that was read.
-struct Read {
-    digest: [u8; 32],
-    /// Why it is no image, if it is none.
-    bad: Option<String>,
+    let slots = entries.par_iter().zip(pixels.par_chunks_exact_mut(bytes)).with_max_len(1);
+    let read: Vec<Result<Read, DataError>> = slots.map(|(entry, slot)| image(entry, slot, packing)).collect();
+    let files = read.into_iter().collect::<Result<_, _>>()?;
+    Ok(Batch { pixels, files })
 }
 
 /// One file to its slot.
 fn image(entry: &Entry, slot: &mut [u8], packing: &Packing) -> Result<Read, DataError> {
-    let bytes = fs::read(&entry.path).map_err(unreadable(&entry.path))?;
-    let digest = Sha256::digest(&bytes).into();
-    let bad = decode(&bytes).map(|picture| fit(&picture, packing.size, slot)).err();
+    let (bytes, bad) = match regular::read(&entry.path, LARGEST_FILE) {
+        Ok(bytes) => {
+            let bad = decode(&bytes).map(|picture| fit(&picture, packing.size, slot)).err();
+            (bytes, bad)
+        }
+        Err(error) if is_irregular(&error) => (Vec::new(), Some(error.to_string())),
+        Err(error) => return Err(unreadable(&entry.path)(error)),
+    };
     packing.progress.advance(1);
-    Ok(Read { digest, bad })
+    match bad {
+        Some(why) if !packing.skip_bad => Err(DataError::Image { path: entry.path.clone(), why }),
+        bad => Ok(Read { digest: Sha256::digest(&bytes).into(), bad }),
+    }
 }
 
 /// Puts the journal behind the images and the file in its place.
 fn finish(path: &Path, partial: &Path, lines: &Path, images: &mut File) -> io::Result<()> {
     images.write_all(&fs::read(lines)?)?;
     images.sync_all()?;
-    fs::rename(partial, path)?;
+    rename(partial, path)?;
     fs::remove_file(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_decoded_together_is_bounded_by_bytes() {
+        assert_eq!(batch_images(32, 2), 1024);
+        assert_eq!(batch_images(84, 2), 1024);
+        assert!(batch_images(1024, 2) * image_bytes(1024) <= BATCH_BYTES);
+        assert_eq!(batch_images(1024, 64), 64, "work for every thread");
+    }
 }

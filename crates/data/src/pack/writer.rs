@@ -1,26 +1,37 @@
-//! Writing a pack behind the decoders: one thread takes decoded chunks from a short queue, so that checksums, writing and waiting for the
-//! disk stop nobody from decoding.
+//! Writing a pack behind the decoders: one thread takes decoded images from a short queue, so that
+//! checksums, writing and waiting for the disk stop nobody from decoding.
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{self, Write},
+    mem::take,
     path::Path,
     sync::mpsc::Receiver,
 };
 
-use super::Chunk;
-use crate::{DataError, files::unwritable};
+use sha2::{Digest, Sha256};
 
-/// Decoded chunks that may wait: all that are decoded together, so that those who decode go on at once.
-pub(super) const QUEUE: usize = 8;
+use super::{Chunk, Header};
+use crate::{DataError, digest::hexadecimal, files::unwritable};
 
-/// Chunks between two syncs. Spread out, they pass while others decode, and the last one has little left to do.
+/// Chunks between two syncs. Spread out, they pass while others decode, and the last one has little
+/// left to do.
 const SYNC_EVERY: usize = 8;
 
-/// A chunk and its pixels; the checksum of the pixels is still missing.
-pub(super) struct Decoded {
-    pub chunk: Chunk,
+/// Some images that were decoded together, in order.
+pub(super) struct Batch {
+    /// Of one image after another.
     pub pixels: Vec<u8>,
+    /// What is known of the file of each.
+    pub files: Vec<Read>,
+}
+
+/// A file that was read.
+pub(super) struct Read {
+    pub digest: [u8; 32],
+    /// Why it is no image, if it is none.
+    pub bad: Option<String>,
 }
 
 /// The two files of a pack that is being made, both positioned behind what counts.
@@ -29,30 +40,72 @@ pub(super) struct Writer<'a> {
     pub images_path: &'a Path,
     pub journal: File,
     pub journal_path: &'a Path,
+    pub chunks: Chunks,
 }
 
 impl Writer<'_> {
     /// Writes what comes until nothing comes any more.
-    pub(super) fn write_all(mut self, chunks: &Receiver<Decoded>) -> Result<(), DataError> {
-        for (count, decoded) in chunks.iter().enumerate() {
-            self.write(decoded)?;
-            if (count + 1) % SYNC_EVERY == 0 {
-                self.images.sync_data().map_err(unwritable(self.images_path))?;
+    pub(super) fn write_all(mut self, batches: &Receiver<Batch>) -> Result<(), DataError> {
+        for batch in batches {
+            // The pixels first: a chunk counts when its line is in the journal.
+            self.images.write_all(&batch.pixels).map_err(unwritable(self.images_path))?;
+            for chunk in self.chunks.add(&batch) {
+                write_line(&mut self.journal, &chunk).map_err(unwritable(self.journal_path))?;
+                if (chunk.number + 1).is_multiple_of(SYNC_EVERY) {
+                    self.images.sync_data().map_err(unwritable(self.images_path))?;
+                }
             }
         }
         Ok(())
     }
+}
 
-    /// The pixels first: a chunk counts when its line is in the journal.
-    fn write(&mut self, Decoded { mut chunk, pixels }: Decoded) -> Result<(), DataError> {
-        chunk.crc32 = crc32fast::hash(&pixels);
-        self.images.write_all(&pixels).map_err(unwritable(self.images_path))?;
-        write_line(&mut self.journal, &chunk).map_err(unwritable(self.journal_path))
+/// What the journal will say, put together image by image.
+pub(super) struct Chunks {
+    header: Header,
+    /// The chunk that is being put together, and how many of its images have come.
+    number: usize,
+    images: usize,
+    crc32: crc32fast::Hasher,
+    digest: Sha256,
+    bad: BTreeMap<u32, String>,
+}
+
+impl Chunks {
+    /// Of a pack with that header, from chunk `number` on.
+    pub(super) fn new(header: &Header, number: usize) -> Self {
+        let (header, crc32, digest) = (header.clone(), crc32fast::Hasher::new(), Sha256::new());
+        Self { header, number, images: 0, crc32, digest, bad: BTreeMap::new() }
+    }
+
+    /// Adds images; gives the chunks that are complete with them.
+    fn add(&mut self, batch: &Batch) -> Vec<Chunk> {
+        let mut complete = Vec::new();
+        let image_bytes = batch.pixels.len() / batch.files.len().max(1);
+        for (file, pixels) in batch.files.iter().zip(batch.pixels.chunks_exact(image_bytes.max(1))) {
+            self.crc32.update(pixels);
+            self.digest.update(file.digest);
+            if let Some(why) = &file.bad {
+                self.bad.insert(self.images as u32, why.clone());
+            }
+            self.images += 1;
+            if self.images == self.header.images_of(self.number).len() {
+                complete.push(self.finish());
+            }
+        }
+        complete
+    }
+
+    /// The chunk that has come, and room for the next.
+    fn finish(&mut self) -> Chunk {
+        let crc32 = take(&mut self.crc32).finalize();
+        let chunk = Chunk::new(self.number, crc32, hexadecimal(take(&mut self.digest)), take(&mut self.bad));
+        (self.number, self.images) = (self.number + 1, 0);
+        chunk
     }
 }
 
 /// One line of the journal.
 pub(super) fn write_line(journal: &mut File, chunk: &Chunk) -> io::Result<()> {
-    let line = serde_json::to_string(chunk)? + "\n";
-    journal.write_all(line.as_bytes())
+    journal.write_all(chunk.to_line()?.as_bytes())
 }

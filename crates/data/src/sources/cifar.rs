@@ -1,11 +1,16 @@
-//! CIFAR-10 and CIFAR-100 in their official binary layout: records of one label byte (CIFAR-100: coarse, then fine), then 3,072 bytes in
-//! planes of red, green and blue. Any number of records is accepted.
+//! CIFAR-10 and CIFAR-100 in their official binary layout: records of one label byte (CIFAR-100:
+//! coarse, then fine), then 3,072 bytes in planes of red, green and blue. Any number of records but
+//! none is accepted.
 
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::{DataError, Image, ImageShape, Source, Split, digest::hexadecimal, files::read_into};
+use crate::{
+    DataError, Image, ImageShape, Source, Split,
+    digest::hexadecimal,
+    files::{read_into, unreadable},
+};
 
 const SHAPE: ImageShape = ImageShape { height: 32, width: 32, channels: 3 };
 const PLANE: usize = 32 * 32;
@@ -54,10 +59,30 @@ pub(crate) struct Cifar {
     sha256: String,
 }
 
-/// Opens the files in `directory`, or in the layout's usual folder inside it.
-pub(crate) fn open(layout: &Layout, directory: &Path) -> Result<Cifar, DataError> {
+/// `directory`, or the folder in it that the official archive has.
+fn root(layout: &Layout, directory: &Path) -> PathBuf {
     let inside = directory.join(layout.folder);
-    let directory = if inside.is_dir() { inside } else { directory.to_path_buf() };
+    if inside.is_dir() { inside } else { directory.to_path_buf() }
+}
+
+/// How many training and test records there are, by the sizes of the files.
+pub(crate) fn count(layout: &Layout, directory: &Path) -> Result<(usize, usize), DataError> {
+    let (directory, record) = (root(layout, directory), (layout.label_bytes + PIXELS) as u64);
+    let records = |files: &[&str]| -> Result<usize, DataError> {
+        let mut records = 0;
+        for path in files.iter().map(|file| directory.join(file)) {
+            let bytes = path.metadata().map_err(unreadable(&path))?.len();
+            check_length(bytes, record, &path)?;
+            records += (bytes / record) as usize;
+        }
+        Ok(records)
+    };
+    Ok((records(layout.train)?, records(layout.test)?))
+}
+
+/// Opens the files in `directory`, or in the layout's own folder inside it.
+pub(crate) fn open(layout: &Layout, directory: &Path) -> Result<Cifar, DataError> {
+    let directory = root(layout, directory);
     let mut digest = Sha256::new();
     let names = class_names(layout, &directory.join(layout.names), &mut digest)?;
     let train = part(layout, &directory, layout.train, &mut digest)?;
@@ -93,6 +118,20 @@ fn part(layout: &Layout, directory: &Path, files: &[&str], digest: &mut Sha256) 
     Ok(part)
 }
 
+/// Refuses a file without records, and one that ends within a record.
+fn check_length(bytes: u64, record: u64, path: &Path) -> Result<(), DataError> {
+    let rest = bytes % record;
+    if bytes > 0 && rest == 0 {
+        return Ok(());
+    }
+    Err(DataError::Malformed {
+        path: path.into(),
+        offset: bytes - rest,
+        expected: format!("a record of {record} bytes"),
+        found: format!("the end of the file after {rest}"),
+    })
+}
+
 /// The label of every record; refuses half a record and a label that no class has.
 fn labels(layout: &Layout, records: &[u8], path: &Path) -> Result<Vec<u16>, DataError> {
     let record = layout.label_bytes + PIXELS;
@@ -102,11 +141,7 @@ fn labels(layout: &Layout, records: &[u8], path: &Path) -> Result<Vec<u16>, Data
         expected,
         found,
     };
-    let whole = records.len() / record * record;
-    if whole < records.len() {
-        let found = format!("the end of the file after {}", records.len() - whole);
-        return Err(malformed(whole, format!("a record of {record} bytes"), found));
-    }
+    check_length(records.len() as u64, record as u64, path)?;
     let label = |(index, record_bytes): (usize, &[u8])| {
         let offset = layout.label_bytes - 1;
         match record_bytes[offset] {
@@ -162,7 +197,8 @@ mod tests {
 
     use super::*;
 
-    /// A record whose red is the column, green the row and blue 7: an image that no transposition leaves as it is.
+    /// A record whose red is the column, green the row and blue 7: an image that no transposition
+    /// leaves as it is.
     fn record(labels: &[u8]) -> Vec<u8> {
         let red = (0..PLANE).map(|i| (i % 32) as u8);
         let green = (0..PLANE).map(|i| (i / 32) as u8);

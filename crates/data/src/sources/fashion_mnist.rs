@@ -9,7 +9,7 @@ use crate::{
     DataError, Image, ImageShape, Source, Split,
     digest::hexadecimal,
     files::{read, read_limited, unreadable},
-    idx,
+    idx, regular,
 };
 
 pub(super) const CLASSES: [&str; 10] =
@@ -47,6 +47,18 @@ pub(crate) fn open(directory: &Path) -> Result<FashionMnist, DataError> {
     ])
 }
 
+/// How many training and test images there are, as the files of images say at their beginnings.
+pub(crate) fn count(directory: &Path) -> Result<(usize, usize), DataError> {
+    let images = |name: &str| -> Result<usize, DataError> {
+        let path = directory.join(name);
+        let file = regular::open(&path, MOST_BYTES).map_err(unreadable(&path))?;
+        let mut header = [0; idx::IMAGES_HEADER];
+        GzDecoder::new(file).read_exact(&mut header).map_err(unreadable(&path))?;
+        idx::count(&header, &path)
+    };
+    Ok((images(TRAIN[0])?, images(TEST[0])?))
+}
+
 impl FashionMnist {
     /// Reads train and test: compressed images and labels, each with its path for errors.
     pub(super) fn read([train, test]: [[(&Path, &[u8]); 2]; 2]) -> Result<Self, DataError> {
@@ -76,7 +88,7 @@ fn part([images, labels]: [(&Path, &[u8]); 2], digest: &mut Sha256) -> Result<(I
     let labels = idx::labels(&bytes, CLASSES.len(), labels_path)?;
     let bytes = unpack(images, digest)?;
     let idx::Images { height, width, pixels } = idx::images(&bytes, images.0)?;
-    let pixels: Vec<Image> = pixels.chunks_exact((height * width).max(1)).map(Image::from).collect();
+    let pixels: Vec<Image> = pixels.chunks_exact(height * width).map(Image::from).collect();
     if pixels.len() != labels.len() {
         let (expected, found) = (format!("{} labels, as there are images", pixels.len()), labels.len().to_string());
         return Err(DataError::Malformed { path: labels_path.into(), offset: 4, expected, found });

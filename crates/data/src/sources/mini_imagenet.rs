@@ -1,6 +1,7 @@
-//! mini-ImageNet: a hundred classes of 600 images of 84×84, from the three public pickles (a dictionary of `image_data` and `class_dict`
-//! each) or from a folder of classes. Classes are ordered by their number in `WordNet`; 500 images of each are for training and 100 for
-//! testing, by a seeded split.
+//! mini-ImageNet: a hundred classes of 600 images of 84×84, from the three public pickles (a
+//! dictionary of `image_data` and `class_dict` each) or from a folder of classes. Classes are
+//! ordered by their number in `WordNet`; 500 images of each are for training and 100 for testing,
+//! by a seeded split.
 
 use std::{
     collections::BTreeMap,
@@ -16,14 +17,18 @@ use crate::{
     DataError, Image, ImageShape, Source, Split,
     digest::hexadecimal,
     files::{directories, unreadable},
+    links::Bounds,
     mapped::Mapped,
     pack::Listing,
     pickle,
-    split::seeded,
+    split::{seeded, tests_of},
 };
 
 pub(crate) const PICKLES: [&str; 3] =
     ["mini-imagenet-cache-train.pkl", "mini-imagenet-cache-val.pkl", "mini-imagenet-cache-test.pkl"];
+
+/// The largest pickle that is read, in bytes: the public ones have less than a gigabyte.
+const LARGEST_PICKLE: u64 = 1 << 34;
 
 /// One image in so many is for testing: 100 of 600.
 const TEST_SHARE: usize = 6;
@@ -51,32 +56,56 @@ fn has_classes(directory: &Path) -> bool {
 }
 
 /// The images of a folder of classes.
-pub(crate) fn list(root: &Path) -> Result<Listing, DataError> {
-    folder::seeded_listing(root, TEST_SHARE)
+pub(crate) fn list(root: &Path, bounds: &Bounds) -> Result<Listing, DataError> {
+    folder::seeded_listing(root, TEST_SHARE, bounds)
+}
+
+/// How many training and test images the three pickles in `directory` have.
+pub(crate) fn count(directory: &Path) -> Result<(usize, usize), DataError> {
+    let Pickles { classes, .. } = Pickles::read(directory, |_| {})?;
+    let images: usize = classes.values().map(Vec::len).sum();
+    let tests = classes.values().map(|members| tests_of(members.len(), TEST_SHARE)).sum();
+    Ok((images - tests, tests))
+}
+
+/// What the three pickles hold.
+struct Pickles {
+    shape: ImageShape,
+    files: Vec<File>,
+    /// Each class: the files and places of its images. A class may be in one pickle only, but
+    /// nothing depends on it.
+    classes: BTreeMap<String, Vec<(usize, usize)>>,
+}
+
+impl Pickles {
+    /// Reads the pickles in `directory`; `seen` gets the bytes of each.
+    fn read(directory: &Path, mut seen: impl FnMut(&[u8])) -> Result<Self, DataError> {
+        let (mut shape, mut files, mut classes) = (None, Vec::new(), BTreeMap::new());
+        for (number, name) in PICKLES.iter().enumerate() {
+            let path = directory.join(name);
+            let map = Arc::new(Mapped::open(&path, LARGEST_PICKLE).map_err(unreadable(&path))?);
+            seen(&map);
+            let (file, members) = File::read(&map, &path)?;
+            if *shape.get_or_insert(file.shape) != file.shape {
+                return Err(malformed(&path, "images of the size of the other pickles"));
+            }
+            for (class, indices) in members {
+                let places = indices.into_iter().map(|index| (number, index));
+                classes.entry(class).or_insert_with(Vec::new).extend(places);
+            }
+            files.push(file);
+        }
+        let shape = shape.unwrap_or(ImageShape { height: 0, width: 0, channels: 3 });
+        Ok(Self { shape, files, classes })
+    }
 }
 
 /// Opens the three pickles in `directory`.
 pub(crate) fn open(directory: &Path) -> Result<MiniImagenet, DataError> {
     let mut digest = Sha256::new();
-    let mut shape = None;
-    let mut files = Vec::new();
-    // Each class: where its images are. A class may be in one pickle only, but nothing depends on it.
-    let mut classes: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
-    for (number, name) in PICKLES.iter().enumerate() {
-        let path = directory.join(name);
-        let map = Arc::new(Mapped::open(&path).map_err(unreadable(&path))?);
-        digest.update(&map[..]);
-        let (file, members) = File::read(&map, &path)?;
-        if *shape.get_or_insert(file.shape) != file.shape {
-            return Err(malformed(&path, "images of the size of the other pickles"));
-        }
-        for (class, indices) in members {
-            classes.entry(class).or_default().extend(indices.into_iter().map(|index| (number, index)));
-        }
-        files.push(file);
-    }
+    let Pickles { shape, files, classes } = Pickles::read(directory, |bytes| digest.update(bytes))?;
     let mut data = MiniImagenet {
-        shape: shape.unwrap_or(ImageShape { height: 0, width: 0, channels: 3 }),
+        shape,
         names: Vec::new(),
         files,
         train: Part::default(),
@@ -125,6 +154,11 @@ impl File {
         let (&[count, height, width, channels @ 3], Some(bytes)) = (array.shape(), array.bytes()) else {
             return Err(malformed(path, "`image_data` of bytes and of shape [n, height, width, 3]"));
         };
+        if count == 0 || height == 0 || width == 0 {
+            let found = format!("{count} of {height}×{width}");
+            let expected = "images with pixels under `image_data`".into();
+            return Err(DataError::Malformed { path: path.into(), offset: 0, expected, found });
+        }
         let classes = pickle.root().get("class_dict").and_then(pickle::Value::entries);
         let classes = classes.ok_or_else(|| malformed(path, "a dictionary under `class_dict`"))?;
         let mut members = Vec::new();
@@ -142,6 +176,14 @@ impl File {
             None => Pixels::Owned(bytes.to_vec()),
         };
         Ok((Self { shape: ImageShape { height, width, channels }, pixels }, members))
+    }
+
+    /// Whether its bytes are still there: touching what someone cut off would end the program.
+    fn is_whole(&self) -> bool {
+        match &self.pixels {
+            Pixels::Mapped(map, _) => map.is_whole(),
+            Pixels::Owned(_) => true,
+        }
     }
 
     fn image(&self, index: usize) -> &[u8] {
@@ -205,6 +247,10 @@ impl Source for MiniImagenet {
 
     fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
         let (file, index) = self.part(split).places[index];
+        if !self.files[file].is_whole() {
+            let path = PathBuf::from(PICKLES[file]);
+            return Err(malformed(&path, "as many bytes as when it was opened"));
+        }
         Ok(Image::from(self.files[file].image(index)))
     }
 

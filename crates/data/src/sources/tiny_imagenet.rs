@@ -1,5 +1,6 @@
-//! Tiny ImageNet: `train/WNID/images/*.JPEG`, and `val/images/*.JPEG` with `val/val_annotations.txt`. The first hundred classes, or all two
-//! hundred where more are asked for.
+//! Tiny ImageNet: `train/WNID/images/*.JPEG`, and `val/images/*.JPEG` with
+//! `val/val_annotations.txt`. The first hundred classes, or all two hundred where more are asked
+//! for.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -10,14 +11,15 @@ use crate::{
     unpack::safe,
 };
 
-const USUAL: usize = 100;
+const DEFAULT_CLASSES: usize = 100;
 
-/// The images below `root`, the directory that holds `wnids.txt`; `classes` is how many the user asks for.
+/// The images below `root`, the directory that holds `wnids.txt`; `classes` is how many the user
+/// asks for.
 pub(crate) fn list(root: &Path, classes: Option<usize>) -> Result<Listing, DataError> {
     let mut wnids = lines(&root.join("wnids.txt"), "the names of 200 classes, one a line")?;
     wnids.sort();
-    if classes.unwrap_or(USUAL) <= USUAL {
-        wnids.truncate(USUAL);
+    if classes.unwrap_or(DEFAULT_CLASSES) <= DEFAULT_CLASSES {
+        wnids.truncate(DEFAULT_CLASSES);
     }
     let mut listing = Listing { class_names: class_names(root, &wnids), ..Listing::default() };
     let mut labels = BTreeMap::new();
@@ -45,7 +47,8 @@ pub(crate) fn list(root: &Path, classes: Option<usize>) -> Result<Listing, DataE
     Ok(listing)
 }
 
-/// What `words.txt` calls each class, where it does and no other class is called so; else its number in `WordNet`.
+/// What `words.txt` calls each class, where it does and no other class is called so; else its
+/// number in `WordNet`.
 fn class_names(root: &Path, wnids: &[String]) -> Vec<String> {
     let words = lines(&root.join("words.txt"), "").unwrap_or_default();
     let words: BTreeMap<&str, &str> = words

@@ -9,11 +9,11 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{Unpacking, path::safe};
+use super::{Limits, Unpacking, path::safe};
 use crate::{
     DataError,
     digest::hexadecimal,
-    files::{unwritable, write_whole},
+    files::{sync_files, unwritable, write_whole},
 };
 
 /// The file of SHA-256 sums in an unpacked directory, as `sha256sum -c` reads it.
@@ -33,12 +33,12 @@ impl<'a> Sink<'a> {
     }
 
     /// The most bytes that may still be written.
-    pub(super) fn room(&self) -> u64 {
+    fn room(&self) -> u64 {
         self.unpacking.limits.bytes - self.bytes
     }
 
-    pub(super) fn entries_allowed(&self) -> u64 {
-        self.unpacking.limits.entries
+    pub(super) fn limits(&self) -> Limits {
+        self.unpacking.limits
     }
 
     /// The archive is damaged.
@@ -108,8 +108,13 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    /// Writes the manifest.
+    /// Syncs what was written and writes the manifest. An archive without files is refused: it must
+    /// not stand where a good one could.
     pub(super) fn finish(self) -> Result<(), DataError> {
+        if self.sums.is_empty() {
+            return Err(self.damaged(io::Error::other("there is nothing in it")));
+        }
+        sync_files(&self.root, &self.sums.keys().map(String::as_str).collect::<Vec<_>>())?;
         let lines: String = self.sums.iter().map(|(path, sum)| format!("{sum}  {path}\n")).collect();
         write_whole(&self.root.join(MANIFEST), lines.as_bytes())
     }

@@ -1,4 +1,5 @@
-//! Tar archives. The `tar` crate reads headers; long names are read here, because there they are not limited.
+//! Tar archives. The `tar` crate reads headers; long names are read here, because there they are
+//! not limited.
 
 use std::io::{self, Read};
 
@@ -11,9 +12,7 @@ use crate::{DataError, files::read_limited};
 const EXTENSION: u64 = 1 << 16;
 
 pub(super) fn unpack(reader: impl Read, sink: &mut Sink) -> Result<(), DataError> {
-    // Headers and padding come on top of the files: at most 1,024 bytes an entry, and extensions.
-    let overhead = sink.entries_allowed().saturating_mul(4096).saturating_add(1 << 20);
-    let mut archive = Archive::new(reader.take(sink.room().saturating_add(overhead)));
+    let mut archive = Archive::new(reader.take(sink.limits().archive_bytes()));
     let mut name = None;
     for entry in archive.entries().map_err(|error| sink.damaged(error))?.raw(true) {
         let mut entry = entry.map_err(|error| sink.damaged(error))?;

@@ -9,7 +9,7 @@ use crate::{DataError, Progress};
 
 pub(super) fn unpack(reader: impl Read + Seek, sink: &mut Sink, progress: &dyn Progress) -> Result<(), DataError> {
     let mut archive = ZipArchive::new(reader).map_err(|error| damaged(error, sink))?;
-    if archive.len() as u64 > sink.entries_allowed() {
+    if archive.len() as u64 > sink.limits().entries {
         return Err(sink.hostile("", format!("has {} entries, more than allowed", archive.len())));
     }
     for index in 0..archive.len() {

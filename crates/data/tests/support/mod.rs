@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part; a test that cannot go on has failed")]
 
 pub mod dice;
+pub mod pickle;
 pub mod pixels;
 pub mod real;
 pub mod server;
@@ -15,12 +16,13 @@ use std::{
 
 use data::{
     DataError, Dataset, Request, Source,
-    fetch::{Fetch, Patience},
+    fetch::{Fetch, Timeouts},
 };
 use flate2::{Compression, write::GzEncoder};
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 
-/// An image whose red is the column, green the row and blue `blue`: no flip or transposition leaves it as it is.
+/// An image whose red is the column, green the row and blue `blue`: no flip or transposition leaves
+/// it as it is.
 pub fn picture(width: u32, height: u32, blue: u8) -> DynamicImage {
     RgbImage::from_fn(width, height, |x, y| Rgb([(x * 6) as u8, (y * 9) as u8, blue])).into()
 }
@@ -139,7 +141,8 @@ impl Home {
             from: &[],
             trust: true,
             keep: false,
-            patience: Patience { tries: 4, wait, silence },
+            part: true, // archives of tests have a few images
+            timeouts: Timeouts { tries: 4, wait, silence, ..Timeouts::default() },
             progress: &(),
         }
     }

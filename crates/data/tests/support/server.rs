@@ -20,6 +20,12 @@ pub enum Answer {
     Cuts(Vec<u8>, Vec<usize>),
     /// Sends one file's beginning first, and says that it is another file afterwards.
     Changes(Vec<u8>, Vec<u8>, usize),
+    /// Sends so many bytes without saying how many they will be, and closes the connection.
+    NoLength(Vec<u8>, usize),
+    /// Sends a byte, waits so many milliseconds, sends the next.
+    Drip(Vec<u8>, u64),
+    /// Sends so many bytes at first, then says that there is no such range, and so on in turn.
+    Alternates(Vec<u8>, usize),
     /// Sends to another path.
     Redirect(String),
     /// Answers with a status, so often, then sends the file.
@@ -94,6 +100,20 @@ fn serve(mut stream: &TcpStream, answers: &BTreeMap<String, Answer>, log: &Mutex
         Some(Answer::Cuts(file, after)) => {
             send(stream, file, start, after.get(before).copied().unwrap_or(usize::MAX), "\"one\"")
         }
+        Some(Answer::NoLength(file, after)) => {
+            write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
+            stream.write_all(&file[..*after])
+        }
+        Some(Answer::Drip(file, pause)) => {
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", file.len())?;
+            for byte in file {
+                stream.write_all(&[*byte])?;
+                std::thread::sleep(std::time::Duration::from_millis(*pause));
+            }
+            Ok(())
+        }
+        Some(Answer::Alternates(file, after)) if start.is_none() => send(stream, file, None, *after, "\"one\""),
+        Some(Answer::Alternates(..)) => send(stream, &[], start, 0, "\"one\""),
         Some(Answer::Changes(file, _, after)) if before == 0 => send(stream, file, None, *after, "\"one\""),
         Some(Answer::Changes(_, file, _)) => {
             // If-Range names the other version: the whole of this one.

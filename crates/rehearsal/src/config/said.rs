@@ -294,7 +294,7 @@ impl Said {
     fn task_count(&self, dataset: &Chain, stream: StreamKind) -> Result<usize, Refusal> {
         let Some(listed) = &self.task_classes else {
             let domains = || (stream == StreamKind::DomainIncremental).then_some(dataset.domains()).flatten();
-            return Ok(self.tasks.or_else(domains).unwrap_or_else(|| dataset.usual_tasks()));
+            return Ok(self.tasks.or_else(domains).unwrap_or_else(|| dataset.default_tasks()));
         };
         match self.tasks {
             _ if stream == StreamKind::DomainIncremental => {

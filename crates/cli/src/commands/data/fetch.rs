@@ -6,7 +6,7 @@ use ::data::{
     Dataset,
     catalogue::{State, card, state},
     choice::Choice,
-    fetch::{Fetch, Patience},
+    fetch::{Fetch, Timeouts},
     home,
 };
 use anyhow::Result;
@@ -22,7 +22,7 @@ pub fn fetch(args: &data::Fetch) -> Result<ExitCode> {
     let dataset = Dataset::from_name(&args.name)?;
     let home = match &args.data {
         Some(directory) => directory.clone(),
-        None => home::usual()?,
+        None => home::default_directory()?,
     };
     if !args.quiet {
         talk(&format!("{dataset}: terms of use: {} ({})", card(dataset).terms, card(dataset).about));
@@ -34,12 +34,17 @@ pub fn fetch(args: &data::Fetch) -> Result<ExitCode> {
         from: &args.from,
         trust: args.trust,
         keep: args.keep,
-        patience: Patience::default(),
+        part: args.part,
+        timeouts: Timeouts::default(),
         progress: &*progress,
     };
     let directory = fetch.dataset(dataset)?;
-    if !args.quiet && state(dataset, &home).0 != State::Ready {
-        talk(&format!("{dataset} is not complete yet"));
+    if !args.quiet {
+        match state(dataset, &home).0 {
+            State::Ready => {}
+            State::Incomplete(part) => talk(&format!("only a part: {part}")),
+            State::Partial | State::Absent => talk(&format!("{dataset} is not complete yet")),
+        }
     }
     print(&format!("{}\n", directory.display()))?;
     Ok(ExitCode::SUCCESS)

@@ -4,7 +4,7 @@ use std::{fs, path::Path, process::ExitCode};
 
 use ::data::{
     Dataset,
-    catalogue::{card, state},
+    catalogue::{State, card, state},
     choice::Choice,
     home,
 };
@@ -20,11 +20,11 @@ use crate::{
 pub fn list(args: &List) -> Result<ExitCode> {
     let home = match &args.data {
         Some(directory) => directory.clone(),
-        None => home::usual()?,
+        None => home::default_directory()?,
     };
     let mut rows = Vec::new();
     let mut text = format!(
-        "{:<14}{:>8}{:>9}{:>9}{:>7}{:>10}  {:<9}{}\n",
+        "{:<14}{:>8}{:>9}{:>9}{:>7}{:>10}  {:<24}{}\n",
         "name", "classes", "train", "test", "size", "on disk", "state", "terms"
     );
     for &dataset in Dataset::ALL {
@@ -33,16 +33,16 @@ pub fn list(args: &List) -> Result<ExitCode> {
         let own = home.join(dataset.name());
         let disk = if own.is_dir() { size(&own) } else { found.iter().map(|path| size(path)).sum() };
         let number = |number: Option<usize>| number.map_or_else(|| "any".into(), |number| number.to_string());
-        let state = if dataset == Dataset::Folder { "yours" } else { state.name() };
+        let is_yours = dataset == Dataset::Folder;
         text += &format!(
-            "{:<14}{:>8}{:>9}{:>9}{:>7}{:>10}  {:<9}{}\n",
+            "{:<14}{:>8}{:>9}{:>9}{:>7}{:>10}  {:<24}{}\n",
             dataset.name(),
             number(card.classes),
             number(card.images.map(|images| images.0)),
             number(card.images.map(|images| images.1)),
             card.size,
             if disk == 0 { "-".into() } else { bytes(disk) },
-            state,
+            if is_yours { "yours".into() } else { state.to_string() },
             card.terms
         );
         rows.push(json!({
@@ -52,7 +52,8 @@ pub fn list(args: &List) -> Result<ExitCode> {
             "test": card.images.map(|images| images.1),
             "size": card.size,
             "bytes_on_disk": disk,
-            "state": state,
+            "state": if is_yours { "yours" } else { state.name() },
+            "incomplete": if let State::Incomplete(part) = state { json!(part) } else { json!(null) },
             "terms": card.terms,
             "about": card.about,
             "archives": card.archives.iter().map(|archive| json!({"file": archive.file, "url": archive.url})).collect::<Vec<_>>(),
@@ -67,7 +68,8 @@ pub fn list(args: &List) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Bytes of all files below a directory; what cannot be read counts nothing, links are not followed.
+/// Bytes of all files below a directory; what cannot be read counts nothing, links are not
+/// followed.
 fn size(path: &Path) -> u64 {
     match path.symlink_metadata() {
         Ok(file) if file.is_dir() => {

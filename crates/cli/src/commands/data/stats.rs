@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use data::stats::Stats;
+use data::{printable, stats::Stats};
 
 use super::{chain, progress, request};
 use crate::{args::data::Look, printer::print};
@@ -18,11 +18,12 @@ pub fn stats(args: &Look) -> Result<ExitCode> {
 }
 
 fn text(stats: &Stats) -> String {
-    let widest = stats.classes.iter().map(|class| class.name.chars().count()).max().unwrap_or(0).max("total".len());
+    let names: Vec<String> = stats.classes.iter().map(|class| printable(&class.name)).collect();
+    let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("total".len());
     let row = |name: &str, train: &str, test: &str| format!("{name:<widest$}{train:>9}{test:>9}\n");
     let mut text = row("class", "train", "test");
-    for class in &stats.classes {
-        text += &row(&class.name, &class.train.to_string(), &class.test.to_string());
+    for (class, name) in stats.classes.iter().zip(&names) {
+        text += &row(name, &class.train.to_string(), &class.test.to_string());
     }
     text += &row("total", &stats.train.to_string(), &stats.test.to_string());
     let channels = |values: &[f64]| values.iter().map(|value| format!("{value:.4}")).collect::<Vec<_>>().join(" ");

@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use data::verify::Report;
+use data::{
+    printable,
+    verify::{Bad, Report},
+};
 
 use super::{chain, progress, request};
 use crate::{
@@ -18,14 +21,19 @@ pub fn verify(args: &Look) -> Result<ExitCode> {
     let mut whole = true;
     for &dataset in chain(&args.which)?.datasets() {
         let report = data::verify::verify(dataset, &request)?;
-        whole &= report.bad.is_empty();
+        whole &= report.is_whole();
         if args.json {
             print(&format!("{}\n", serde_json::json!({ "dataset": dataset, "report": report })))?;
         } else {
             print(&text(&report))?;
-            report.notes.iter().for_each(|note| talk(note));
-            let Report { files, records, packs, bad, .. } = &report;
-            let verdict = if bad.is_empty() { "nothing is wrong".into() } else { format!("{} are bad", bad.len()) };
+            report.notes.iter().for_each(|note| talk(&printable(note)));
+            let Report { files, records, packs, bad, incomplete, .. } = &report;
+            let verdict = match (bad.len(), incomplete) {
+                (0, None) => "nothing is wrong".into(),
+                (0, Some(part)) => format!("there are only {part}"),
+                (bad, None) => format!("{bad} are bad"),
+                (bad, Some(part)) => format!("{bad} are bad, and there are only {part}"),
+            };
             talk(&format!(
                 "{dataset}: {files} files compared, {records} images read, {packs} packs compared: {verdict}"
             ));
@@ -36,5 +44,6 @@ pub fn verify(args: &Look) -> Result<ExitCode> {
 
 /// One line for each bad thing.
 fn text(report: &Report) -> String {
-    report.bad.iter().map(|bad| format!("{}: {}\n", bad.path.display(), bad.why)).collect()
+    let line = |bad: &Bad| format!("{}\n", printable(&format!("{}: {}", bad.path.display(), bad.why)));
+    report.bad.iter().map(line).collect()
 }

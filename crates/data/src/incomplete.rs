@@ -1,0 +1,160 @@
+//! Data sets of which fewer images are here than were published.
+
+use std::{fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DataError, Dataset, Image, ImageShape, Skipped, Source, Split, catalogue::card};
+
+/// How many images of a split are here, and how many were published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    /// Images that are here.
+    pub found: usize,
+    /// Images that the catalogue says there are.
+    pub published: usize,
+}
+
+impl fmt::Display for Count {
+    /// `30,000 of 50,000`.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} of {}", thousands(self.found), thousands(self.published))
+    }
+}
+
+/// A data set of which only a part is here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Incomplete {
+    /// Which one.
+    pub dataset: Dataset,
+    /// Its training images.
+    pub train: Count,
+    /// Its test images.
+    pub test: Count,
+}
+
+impl Incomplete {
+    /// Compares the training and test images that were found with the catalogue; `classes` is how
+    /// many were asked for. None where nothing is missing, or nobody knows.
+    pub(crate) fn compare(dataset: Dataset, classes: Option<usize>, found: (usize, usize)) -> Option<Self> {
+        let card = card(dataset);
+        let times = match (classes, card.classes) {
+            (Some(asked), Some(default)) if dataset == Dataset::TinyImagenet && asked > default => 2,
+            _ => 1,
+        };
+        let published = card.images.map(|(train, test)| (times * train, times * test))?;
+        let fewest = card.fewest_images.unwrap_or(published);
+        (found.0 < fewest.0 || found.1 < fewest.1).then_some(Self {
+            dataset,
+            train: Count { found: found.0, published: published.0 },
+            test: Count { found: found.1, published: published.1 },
+        })
+    }
+
+    /// For a table: `30,000 of 50,000`, and `5,000 of 10,000 test` where only those are missing.
+    pub fn short(&self) -> String {
+        if self.train.found < self.train.published { self.train.to_string() } else { format!("{} test", self.test) }
+    }
+}
+
+impl fmt::Display for Incomplete {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} training images and {} test images of {}", self.train, self.test, self.dataset)
+    }
+}
+
+/// 30000 as `30,000`.
+fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `inner`, which says what is missing of it; itself where nothing is.
+pub(crate) fn saying_so(inner: Arc<dyn Source>, incomplete: Option<Incomplete>) -> Arc<dyn Source> {
+    match incomplete {
+        Some(incomplete) => Arc::new(Part { inner, incomplete: [incomplete] }),
+        None => inner,
+    }
+}
+
+/// A part of a data set.
+struct Part {
+    inner: Arc<dyn Source>,
+    incomplete: [Incomplete; 1],
+}
+
+impl Source for Part {
+    fn shape(&self) -> ImageShape {
+        self.inner.shape()
+    }
+
+    fn class_names(&self) -> &[String] {
+        self.inner.class_names()
+    }
+
+    fn labels(&self, split: Split) -> &[u16] {
+        self.inner.labels(split)
+    }
+
+    fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
+        self.inner.image(split, index)
+    }
+
+    fn sha256(&self) -> &str {
+        self.inner.sha256()
+    }
+
+    fn domain_names(&self) -> &[String] {
+        self.inner.domain_names()
+    }
+
+    fn domains(&self, split: Split) -> &[u16] {
+        self.inner.domains(split)
+    }
+
+    fn parts(&self) -> Vec<usize> {
+        self.inner.parts()
+    }
+
+    fn skipped(&self) -> &[Skipped] {
+        self.inner.skipped()
+    }
+
+    fn incomplete(&self) -> &[Incomplete] {
+        &self.incomplete
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_compared_with_the_catalogue() {
+        let compare = |dataset, classes, found| Incomplete::compare(dataset, classes, found);
+        assert_eq!(compare(Dataset::Cifar100, None, (50_000, 10_000)), None);
+        assert_eq!(compare(Dataset::Folder, None, (1, 0)), None, "nobody knows how many there should be");
+        let part = compare(Dataset::Cifar100, None, (30_000, 10_000)).unwrap();
+        assert_eq!(part.short(), "30,000 of 50,000");
+        let text = "30,000 of 50,000 training images and 10,000 of 10,000 test images of cifar100";
+        assert_eq!(part.to_string(), text);
+        assert_eq!(compare(Dataset::Cifar10, None, (50_000, 7)).unwrap().short(), "7 of 10,000 test");
+        assert_eq!(compare(Dataset::TinyImagenet, Some(50), (50_000, 5_000)), None);
+        assert!(compare(Dataset::TinyImagenet, Some(101), (50_000, 5_000)).is_some());
+        assert_eq!(compare(Dataset::TinyImagenet, Some(200), (100_000, 10_000)), None);
+        assert_eq!(compare(Dataset::Core50, None, (39_900, 10_000)), None, "some of its films lack frames");
+        assert!(compare(Dataset::Core50, None, (20_000, 10_000)).is_some());
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!([0, 999, 1000, 30_000, 1_234_567].map(thousands), ["0", "999", "1,000", "30,000", "1,234,567"]);
+    }
+}
