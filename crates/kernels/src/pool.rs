@@ -76,7 +76,7 @@ impl Pool {
     ///
     /// # Panics
     /// If a task panicked.
-    pub fn run(&self, tasks: usize, task: impl Fn(usize, &mut Buffer) + Sync) {
+    pub(crate) fn run(&self, tasks: usize, task: impl Fn(usize, &mut Buffer) + Sync) {
         let mut scratch = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
         if self.workers.is_empty() || tasks <= 1 {
             (0..tasks).for_each(|i| task(i, &mut scratch));
