@@ -6,7 +6,7 @@
 //! many short repeats: the machine's, not its other users'.
 
 use kernels::convolution::{PackedForward, PackedInputGradient, weight_gradient};
-use kernels::{Algorithm, Architecture, Image, Layout, Machine, Shape, Sums};
+use kernels::{Algorithm, Architecture, Image, Isa, Layout, Machine, Pool, Shape, Sums};
 use std::time::Instant;
 
 const FORWARD_BATCH: usize = 50;
@@ -36,12 +36,11 @@ fn noise(len: usize) -> Vec<f32> {
 
 fn main() {
     let (width, size) = (option("width", 20), option("size", 32));
-    let mut machine = Machine::new(option("threads", 1));
-    if std::env::args().any(|a| a == "--direct") {
-        machine.algorithm = Algorithm::Direct;
-    }
+    let direct = std::env::args().any(|a| a == "--direct");
+    let algorithm = if direct { Algorithm::Direct } else { Algorithm::Fastest };
+    let machine = Machine::with(Pool::new(option("threads", 1)), Isa::detect(), algorithm);
     let architecture = Architecture { width, channels: 3, image_height: size, image_width: size };
-    println!("{} · {} threads · GFLOP/s (ms)", machine.isa.name(), machine.pool.threads());
+    println!("{} · {} threads · GFLOP/s (ms)", machine.isa().name(), machine.threads());
     println!("{:>28} {:>18} {:>18} {:>18}", "layer", "forward", "input gradient", "weight gradient");
     let mut seen = Vec::new();
     for layer in architecture.layers().0 {

@@ -7,7 +7,7 @@
 //!   train   2 × 20 images forward and backward, SGD
 //!   step    virtual step (20 images forward and backward, SGD into a second set) + score + train
 
-use kernels::{Algorithm, Architecture, Engine, Gradients, LayerParameters, Machine, PackedParameters};
+use kernels::{Algorithm, Architecture, Engine, Gradients, Isa, LayerParameters, Machine, PackedParameters, Pool};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -135,11 +135,9 @@ fn main() {
     let [width, size, threads, repeats] =
         [("width", 20), ("size", 32), ("threads", 2), ("repeats", 15)].map(|(name, default)| option(name, default));
     let architecture = Architecture { width, channels: 3, image_height: size, image_width: size };
-    let mut machine = Machine::new(threads);
-    if flag("direct") {
-        machine.algorithm = Algorithm::Direct;
-    }
-    let isa = machine.isa.name();
+    let algorithm = if flag("direct") { Algorithm::Direct } else { Algorithm::Fastest };
+    let machine = Machine::with(Pool::new(threads), Isa::detect(), algorithm);
+    let isa = machine.isa().name();
     let images = |n: usize| noise(architecture.input(n).len(), 1.0);
     let bench = Bench {
         engine: Engine::new(architecture, machine),

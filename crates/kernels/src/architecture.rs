@@ -4,7 +4,8 @@
 //! (blocks 2, 4, 6), its shortcut: 20 layers.
 
 use crate::convolution::Convolution;
-use crate::image::Shape;
+use crate::image::{Layout, Shape};
+use crate::size;
 
 /// The network's dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +44,11 @@ pub struct Block {
 
 impl Architecture {
     /// Features of an image.
+    ///
+    /// # Panics
+    /// If there are more than fit into memory.
     pub fn features(self) -> usize {
-        8 * self.width
+        size::floats([8, self.width])
     }
 
     /// Shape of a batch of `n` images.
@@ -53,18 +57,28 @@ impl Architecture {
     }
 
     /// All layers and how the blocks are made of them.
+    ///
+    /// # Panics
+    /// If a dimension is 0, or a layer's weights or its output do not fit into memory.
     pub fn layers(self) -> (Vec<Layer>, Vec<Block>) {
+        let Self { width, channels, image_height, image_width } = self;
+        assert!(
+            ![width, channels, image_height, image_width].contains(&0),
+            "every dimension is at least 1, unlike {self:?}"
+        );
         let mut layers = Vec::new();
         let mut add = |kernel, stride, input: Shape, cout| {
             let conv = Convolution { kernel, stride, cin: input.c, cout };
-            layers.push(Layer { conv, input, output: conv.output(input) });
-            (layers.len() - 1, conv.output(input))
+            let output = conv.output(input);
+            let _fit = (conv.weights(), Layout::bordered(input), Layout::bordered(output));
+            layers.push(Layer { conv, input, output });
+            (layers.len() - 1, output)
         };
-        let (_, mut shape) = add(3, 1, self.input(1), self.width);
+        let (_, mut shape) = add(3, 1, self.input(1), width);
         let mut blocks = Vec::new();
         for stage in 0..4 {
             for half in 0..2 {
-                let width = self.width << stage;
+                let width = size::floats([width, 1 << stage]);
                 let stride = if stage > 0 && half == 0 { 2 } else { 1 };
                 let (first, middle) = add(3, stride, shape, width);
                 let (second, output) = add(3, 1, middle, width);

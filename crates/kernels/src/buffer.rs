@@ -1,5 +1,6 @@
 //! Memory for kernels: zeroed, aligned to cache lines, readable a little beyond its end.
 
+use crate::size;
 use memmap2::MmapMut;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
@@ -7,13 +8,13 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Floats that may be *read* past the end of a buffer: vector loads of a channel tail run over by less than this.
-pub const SLACK: usize = 64;
+pub(crate) const SLACK: usize = 64;
 const ALIGN: usize = 64;
 /// Bytes from which on memory comes from the system itself: it goes back there at once and leaves no holes in the heap.
 const MAPPED: usize = 1 << 20;
 
 /// `len` floats, all 0 at first.
-pub struct Buffer {
+pub(crate) struct Buffer {
     start: NonNull<f32>,
     len: usize,
     /// Whose `start` it is, where it is not the heap's.
@@ -27,11 +28,14 @@ unsafe impl Sync for Buffer {}
 
 impl Buffer {
     /// Allocates `len` zeros (and [`SLACK`] more behind them).
+    ///
+    /// # Panics
+    /// If no memory could hold them.
     #[expect(
         clippy::cast_ptr_alignment,
         reason = "a layout asks for more than a float's alignment, and a map begins on a page"
     )]
-    pub fn new(len: usize) -> Self {
+    pub(crate) fn new(len: usize) -> Self {
         let layout = Self::layout(len);
         if layout.size() >= MAPPED
             && let Ok(mut mapped) = MmapMut::map_anon(layout.size())
@@ -48,15 +52,28 @@ impl Buffer {
     }
 
     /// At least `len` floats of any value: keeps the memory if it is large enough.
-    pub fn at_least(&mut self, len: usize) -> &mut [f32] {
+    pub(crate) fn at_least(&mut self, len: usize) -> &mut [f32] {
         if self.len < len {
             *self = Self::new(len);
         }
         &mut self[..len]
     }
 
+    /// Where float `offset` is. Unlike a slice's pointer it may be read up to [`SLACK`] floats
+    /// beyond the end.
+    ///
+    /// # Panics
+    /// If `offset` lies beyond the end.
+    #[inline(always)]
+    pub(crate) fn at(&self, offset: usize) -> *const f32 {
+        assert!(offset <= self.len, "float {offset} of a buffer of {}", self.len);
+        // SAFETY: inside the allocation, or just behind its last float.
+        unsafe { self.start.as_ptr().add(offset) }
+    }
+
     fn layout(len: usize) -> Layout {
-        Layout::from_size_align((len + SLACK) * size_of::<f32>(), ALIGN).expect("a buffer fits into memory")
+        let bytes = (size::floats([len]) + SLACK) * size_of::<f32>();
+        Layout::from_size_align(bytes, ALIGN).expect("no more floats than fit into memory")
     }
 }
 
@@ -95,7 +112,7 @@ impl Spare {
     /// A buffer of at least `len` floats of any value, until it is dropped.
     pub(crate) fn lend(self: &Arc<Self>, len: usize) -> Loan {
         let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |buffer: &Buffer| (len..=2 * len).contains(&buffer.len);
+        let fits = |buffer: &Buffer| (len..=len.saturating_mul(2)).contains(&buffer.len);
         let found = spare.iter().rposition(fits).map(|at| spare.swap_remove(at));
         Loan { buffer: found.unwrap_or_else(|| Buffer::new(len)), home: Arc::clone(self) }
     }
@@ -118,14 +135,14 @@ impl Drop for Loan {
 }
 
 impl Deref for Loan {
-    type Target = [f32];
-    fn deref(&self) -> &[f32] {
+    type Target = Buffer;
+    fn deref(&self) -> &Buffer {
         &self.buffer
     }
 }
 
 impl DerefMut for Loan {
-    fn deref_mut(&mut self) -> &mut [f32] {
+    fn deref_mut(&mut self) -> &mut Buffer {
         &mut self.buffer
     }
 }
@@ -152,5 +169,41 @@ impl Shared {
     pub(crate) unsafe fn at(self, offset: usize) -> *mut f32 {
         // SAFETY: the caller vouches for the offset.
         unsafe { self.0.add(offset) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_is_zero_also_where_it_is_mapped_and_in_its_slack() {
+        for len in [0, 1, 1000, 1 << 19] {
+            let buffer = Buffer::new(len);
+            assert_eq!((buffer.len(), buffer.mapped.is_some()), (len, 4 * (len + SLACK) >= MAPPED));
+            assert!(buffer.iter().all(|x| *x == 0.0));
+            // SAFETY: the slack may be read.
+            let slack = (0..SLACK).map(|i| unsafe { *buffer.at(len).add(i) });
+            assert!(slack.into_iter().all(|x| x == 0.0));
+        }
+    }
+
+    #[test]
+    fn a_length_whose_bytes_wrap_round_is_refused() {
+        // Four bytes times these lengths are 0, 256 bytes and all of the address space.
+        for len in [1 << (usize::BITS - 2), (1 << (usize::BITS - 2)) + 64, usize::MAX] {
+            assert!(std::panic::catch_unwind(|| Buffer::new(len)).is_err(), "{len}");
+        }
+    }
+
+    #[test]
+    fn a_grown_buffer_is_long_enough_and_a_loan_comes_home() {
+        let mut buffer = Buffer::new(3);
+        assert_eq!(buffer.at_least(5).len(), 5);
+        assert_eq!(buffer.at_least(2).len(), 2);
+        let spare = Arc::new(Spare::default());
+        let first = spare.lend(100).start;
+        assert_eq!(spare.lend(60).start, first, "the same memory again");
+        assert_ne!(spare.lend(1000).start, first, "too small");
     }
 }

@@ -8,7 +8,8 @@ use crate::direct::{self, PackedSweep};
 use crate::image::{Image, Shape};
 use crate::isa::Isa;
 use crate::pool::Pool;
-use crate::sink::{Add, Store, StoreMoments};
+use crate::sink::{Add, Sink, Store, StoreMoments};
+use crate::size;
 use crate::sums::Sums;
 use crate::winograd;
 use std::sync::Arc;
@@ -28,18 +29,42 @@ pub struct Convolution {
 
 impl Convolution {
     /// The shape of the output for an input of shape `input`.
+    ///
+    /// # Panics
+    /// If the stride is 0.
     pub fn output(self, input: Shape) -> Shape {
+        assert!(self.stride > 0, "a stride of 1 or 2, not {self:?}");
         Shape { h: input.h.div_ceil(self.stride), w: input.w.div_ceil(self.stride), c: self.cout, ..input }
     }
 
     /// Number of weights.
+    ///
+    /// # Panics
+    /// If there are more than fit into memory.
     pub fn weights(self) -> usize {
-        self.kernel * self.kernel * self.cin * self.cout
+        size::floats([self.kernel, self.kernel, self.cin, self.cout])
     }
 
     /// Floating-point operations of one forward pass as the definition counts them.
     pub fn flops(self, input: Shape) -> f64 {
         2.0 * self.weights() as f64 * self.output(input).pixels() as f64
+    }
+
+    /// Refuses what is no layer, and weights (or a gradient) of another length.
+    fn check(self, weights: &[f32]) {
+        let Self { kernel, stride, cin, cout } = self;
+        assert!(
+            matches!(kernel, 1 | 3) && matches!(stride, 1 | 2),
+            "a kernel of 1 or 3 and a stride of 1 or 2, not {self:?}"
+        );
+        assert!(cin > 0 && cout > 0, "at least one channel in and out, not {self:?}");
+        assert_eq!(weights.len(), self.weights(), "weights of {self:?}");
+    }
+
+    /// Refuses images that are not this layer's input and (something of the shape of its) output.
+    fn check_images(self, input: Shape, output: Shape) {
+        assert_eq!(input.c, self.cin, "channels of the input of {self:?}");
+        assert_eq!(output, self.output(input), "the output of {self:?} for an input of {input:?}");
     }
 
     fn suits_winograd(self) -> bool {
@@ -58,12 +83,9 @@ pub enum Algorithm {
 
 /// What computes: threads, instructions and the choice of algorithm.
 pub struct Machine {
-    /// The threads.
-    pub pool: Pool,
-    /// The instructions.
-    pub isa: Isa,
-    /// The algorithm.
-    pub algorithm: Algorithm,
+    pub(crate) pool: Pool,
+    pub(crate) isa: Isa,
+    algorithm: Algorithm,
     pub(crate) spare: Arc<Spare>,
 }
 
@@ -78,13 +100,62 @@ impl Machine {
         Self { pool, isa, algorithm, spare: Arc::default() }
     }
 
+    /// Threads that work on a layer.
+    pub fn threads(&self) -> usize {
+        self.pool.threads()
+    }
+
+    /// The instructions.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// The choice of algorithm.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
     fn uses_winograd(&self, conv: Convolution) -> bool {
         self.algorithm == Algorithm::Fastest && conv.suits_winograd()
     }
 }
 
+/// A kernel reads a border of zeros around its (first) image instead of asking where the image
+/// ends.
+fn check_bordered(image: &Image) {
+    assert!(
+        image.layout().is_bordered(),
+        "an image that a convolution reads has a border, unlike this of {:?}",
+        image.shape()
+    );
+}
+
+/// For whom weights were packed: other instructions have other registers, and would read past the
+/// end of each.
+#[derive(Clone, Copy)]
+struct Packing {
+    conv: Convolution,
+    isa: Isa,
+}
+
+impl Packing {
+    fn new(machine: &Machine, conv: Convolution, weights: &[f32]) -> Self {
+        conv.check(weights);
+        Self { conv, isa: machine.isa }
+    }
+
+    fn check(self, machine: &Machine, input: Shape, output: Shape) {
+        let (packed, used) = (self.isa.name(), machine.isa.name());
+        assert!(self.isa == machine.isa, "weights packed for {packed} are of no use to {used}");
+        self.conv.check_images(input, output);
+    }
+}
+
 /// A layer's weights, ready for forward passes.
-pub struct PackedForward(Forward);
+pub struct PackedForward {
+    packing: Packing,
+    weights: Forward,
+}
 
 enum Forward {
     Direct(PackedSweep),
@@ -95,20 +166,29 @@ impl PackedForward {
     /// Packs `weights` `[k, k, cin, cout]`.
     ///
     /// # Panics
-    /// If `weights` has another length.
+    /// If `weights` has another length, or `conv` is not 1×1 or 3×3 with stride 1 or 2 and at least
+    /// one channel in and out.
     pub fn new(machine: &Machine, conv: Convolution, weights: &[f32]) -> Self {
-        assert_eq!(weights.len(), conv.weights(), "weights of {conv:?}");
-        if machine.uses_winograd(conv) {
-            return Self(Forward::Winograd(winograd::Weights::forward(machine, conv, weights)));
-        }
-        Self(Forward::Direct(PackedSweep::forward(machine, conv, weights)))
+        let packing = Packing::new(machine, conv, weights);
+        let weights = if machine.uses_winograd(conv) {
+            Forward::Winograd(winograd::Weights::forward(machine, conv, weights))
+        } else {
+            Forward::Direct(PackedSweep::forward(machine, conv, weights))
+        };
+        Self { packing, weights }
     }
 
     /// `output = conv(input)`; `input` is bordered. With `moments`, gathers `Σ y` and `Σ y²` per output channel on the way.
+    ///
+    /// # Panics
+    /// If `input` has no border, `output` is not of the shape the layer gives, or `machine` has
+    /// other instructions than the one the weights were packed for.
     pub fn run(&self, machine: &Machine, input: &Image, output: &mut Image, moments: Option<&mut Sums<2>>) {
-        let layout = output.layout;
-        let out = Shared::new(&mut output.data);
-        match (&self.0, moments) {
+        check_bordered(input);
+        self.packing.check(machine, input.shape(), output.shape());
+        let layout = output.layout();
+        let out = output.shared();
+        match (&self.weights, moments) {
             (Forward::Direct(sweep), None) => sweep.run(machine, input, layout, Store(out), None),
             (Forward::Direct(sweep), moments) => {
                 sweep.run(machine, input, layout, StoreMoments(out), moments);
@@ -120,7 +200,10 @@ impl PackedForward {
 }
 
 /// A layer's weights, ready for the gradient to its input.
-pub struct PackedInputGradient(InputGradient);
+pub struct PackedInputGradient {
+    packing: Packing,
+    weights: InputGradient,
+}
 
 enum InputGradient {
     Direct(Vec<PackedSweep>),
@@ -131,41 +214,48 @@ impl PackedInputGradient {
     /// Packs `weights` `[k, k, cin, cout]`.
     ///
     /// # Panics
-    /// If `weights` has another length.
+    /// If `weights` has another length, or `conv` is not 1×1 or 3×3 with stride 1 or 2 and at least
+    /// one channel in and out.
     pub fn new(machine: &Machine, conv: Convolution, weights: &[f32]) -> Self {
-        assert_eq!(weights.len(), conv.weights(), "weights of {conv:?}");
-        if machine.uses_winograd(conv) {
-            return Self(InputGradient::Winograd(winograd::Weights::input_gradient(machine, conv, weights)));
-        }
-        Self(InputGradient::Direct(PackedSweep::input_gradient(machine, conv, weights)))
+        let packing = Packing::new(machine, conv, weights);
+        let weights = if machine.uses_winograd(conv) {
+            InputGradient::Winograd(winograd::Weights::input_gradient(machine, conv, weights))
+        } else {
+            InputGradient::Direct(PackedSweep::input_gradient(machine, conv, weights))
+        };
+        Self { packing, weights }
     }
 
     /// Writes the gradient to the input, given the (bordered) gradient of the output. `input_grad` has the input's shape.
     /// A 1×1 layer of stride 2 reaches a quarter of the pixels and leaves the others alone.
+    ///
+    /// # Panics
+    /// If `output_grad` has no border or is not of the shape the layer gives for `input_grad`'s, or
+    /// `machine` has other instructions than the one the weights were packed for.
     pub fn run(&self, machine: &Machine, output_grad: &Image, input_grad: &mut Image) {
-        let layout = input_grad.layout;
-        let out = Shared::new(&mut input_grad.data);
-        match &self.0 {
-            InputGradient::Direct(sweeps) => {
-                for sweep in sweeps {
-                    sweep.run(machine, output_grad, layout, Store(out), None);
-                }
-            }
-            InputGradient::Winograd(weights) => weights.run(machine, output_grad, layout, Store(out), None),
-        }
+        self.sweep(machine, output_grad, input_grad, Store);
     }
 
     /// As [`PackedInputGradient::run`], but adds to what `input_grad` holds.
+    ///
+    /// # Panics
+    /// As [`PackedInputGradient::run`].
     pub fn add(&self, machine: &Machine, output_grad: &Image, input_grad: &mut Image) {
-        let layout = input_grad.layout;
-        let out = Shared::new(&mut input_grad.data);
-        match &self.0 {
+        self.sweep(machine, output_grad, input_grad, Add);
+    }
+
+    fn sweep<K: Sink>(&self, machine: &Machine, output_grad: &Image, input_grad: &mut Image, sink: fn(Shared) -> K) {
+        check_bordered(output_grad);
+        self.packing.check(machine, input_grad.shape(), output_grad.shape());
+        let layout = input_grad.layout();
+        let sink = sink(input_grad.shared());
+        match &self.weights {
             InputGradient::Direct(sweeps) => {
                 for sweep in sweeps {
-                    sweep.run(machine, output_grad, layout, Add(out), None);
+                    sweep.run(machine, output_grad, layout, sink, None);
                 }
             }
-            InputGradient::Winograd(weights) => weights.run(machine, output_grad, layout, Add(out), None),
+            InputGradient::Winograd(weights) => weights.run(machine, output_grad, layout, sink, None),
         }
     }
 }
@@ -174,9 +264,13 @@ impl PackedInputGradient {
 /// output.
 ///
 /// # Panics
-/// If `gradient` has another length.
+/// If `gradient` has another length, an image has no border or another shape than the layer's, or
+/// `conv` is not 1×1 or 3×3 with stride 1 or 2 and at least one channel in and out.
 pub fn weight_gradient(machine: &Machine, conv: Convolution, input: &Image, output_grad: &Image, gradient: &mut [f32]) {
-    assert_eq!(gradient.len(), conv.weights(), "weights of {conv:?}");
+    conv.check(gradient);
+    conv.check_images(input.shape(), output_grad.shape());
+    check_bordered(input);
+    check_bordered(output_grad);
     if machine.uses_winograd(conv) {
         winograd::weight_gradient(machine, conv, input, output_grad, gradient);
     } else {

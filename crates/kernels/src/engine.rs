@@ -15,6 +15,7 @@ pub use parameters::{LayerParameters, PackedParameters};
 use crate::architecture::{Architecture, Block, Layer};
 use crate::convolution::Machine;
 use crate::norm::Statistics;
+use crate::size;
 use backward::Scratch;
 use std::sync::{Arc, Mutex, PoisonError};
 use workspace::{Shelf, Workspace};
@@ -40,7 +41,10 @@ pub struct Forward {
 }
 
 /// All activations of one pass. Dropping it gives its memory back to the engine.
+///
+/// Any engine of the same architecture may go back through it.
 pub struct Tape {
+    architecture: Architecture,
     workspace: Option<Workspace>,
     statistics: Vec<Statistics>,
     running: bool,
@@ -57,6 +61,9 @@ impl Drop for Tape {
 
 impl Engine {
     /// An engine for `architecture` that computes on `machine`.
+    ///
+    /// # Panics
+    /// If a dimension is 0, or a layer does not fit into memory.
     pub fn new(architecture: Architecture, machine: Machine) -> Self {
         let (layers, blocks) = architecture.layers();
         Self { architecture, layers, blocks, machine, shelf: Arc::default(), scratch: Mutex::default() }
@@ -80,16 +87,17 @@ impl Engine {
     /// Packs one set of parameters, one [`LayerParameters`] per layer.
     ///
     /// # Panics
-    /// If a slice has the wrong length.
+    /// If there are other than one per layer, or a slice has the wrong length.
     pub fn pack(&self, parameters: &[LayerParameters<'_>]) -> PackedParameters {
-        PackedParameters::new(&self.machine, &self.layers, parameters)
+        PackedParameters::new(&self.machine, self.architecture, &self.layers, parameters)
     }
 
     /// A pass over `images` `[n, h, w, c]` with batch statistics. Moves nothing: running statistics are the caller's.
     /// With `want_backward`, keeps what [`Engine::backward`] needs.
     ///
     /// # Panics
-    /// If `images` is not a whole number of images.
+    /// If `images` is not a whole number of images, at least one, or `parameters` were packed for
+    /// another architecture or other instructions.
     pub fn forward_batch(&self, parameters: &PackedParameters, images: &[f32], want_backward: bool) -> Forward {
         self.forward(parameters, None, images, want_backward)
     }
@@ -97,7 +105,7 @@ impl Engine {
     /// The features `[n, 8 · width]` of `images` `[n, h, w, c]` with running statistics, one [`Statistics`] per layer.
     ///
     /// # Panics
-    /// If `images` is not a whole number of images.
+    /// As [`Engine::forward_batch`], or if `running` is not of these layers and their channels.
     pub fn forward_eval(&self, parameters: &PackedParameters, running: &[Statistics], images: &[f32]) -> Vec<f32> {
         self.forward(parameters, Some(running), images, false).features
     }
@@ -105,7 +113,7 @@ impl Engine {
     /// As [`Engine::forward_eval`], with a tape: its gradients treat the running statistics as constants.
     ///
     /// # Panics
-    /// If `images` is not a whole number of images.
+    /// As [`Engine::forward_eval`].
     pub fn forward_eval_taped(&self, parameters: &PackedParameters, running: &[Statistics], images: &[f32]) -> Forward {
         self.forward(parameters, Some(running), images, true)
     }
@@ -114,7 +122,8 @@ impl Engine {
     /// A tape can be used more than once.
     ///
     /// # Panics
-    /// If `grad_features` does not fit the tape.
+    /// If `grad_features` or `parameters` have another length, or the tape is of another
+    /// architecture.
     pub fn backward(&self, parameters: &[LayerParameters<'_>], tape: &Tape, grad_features: &[f32]) -> Gradients {
         let mut gradients = Gradients::default();
         self.backward_into(parameters, tape, grad_features, &mut gradients);
@@ -124,7 +133,7 @@ impl Engine {
     /// As [`Engine::backward`], into memory of an earlier pass: fresh memory costs page faults.
     ///
     /// # Panics
-    /// If `grad_features` does not fit the tape.
+    /// As [`Engine::backward`].
     pub fn backward_into(
         &self,
         parameters: &[LayerParameters<'_>],
@@ -132,6 +141,10 @@ impl Engine {
         grad_features: &[f32],
         gradients: &mut Gradients,
     ) {
+        assert_eq!(tape.architecture, self.architecture, "a tape is of a network of these dimensions");
+        parameters::check(&self.layers, parameters);
+        let features = size::floats([tape.batch(), self.architecture.features()]);
+        assert_eq!(grad_features.len(), features, "a gradient per feature of {} images", tape.batch());
         let mut scratch = self.take_scratch(tape.batch());
         self.gradients(parameters, tape, grad_features, &mut scratch, gradients);
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);

@@ -4,10 +4,11 @@
 //! so kernels need no border code. An image that is only written by kernels has none, and what lies beyond its true height and
 //! width (never more than three rows and columns) is nobody's.
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Shared};
+use crate::size;
 
 /// Pixels along the side of a Winograd output tile: sizes are rounded up to it.
-pub const TILE: usize = 4;
+pub(crate) const TILE: usize = 4;
 
 /// Batch, height, width, channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,52 +25,87 @@ pub struct Shape {
 
 impl Shape {
     /// Images × rows × columns.
+    ///
+    /// # Panics
+    /// If there are more than fit into memory.
     pub fn pixels(self) -> usize {
-        self.n * self.h * self.w
+        size::floats([self.n, self.h, self.w])
     }
 
     /// Floats of the dense array `[n, h, w, c]`.
+    ///
+    /// # Panics
+    /// If there are more than fit into memory.
     pub fn len(self) -> usize {
-        self.pixels() * self.c
+        size::floats([self.n, self.h, self.w, self.c])
     }
 
     /// Whether the dense array is empty.
     pub fn is_empty(self) -> bool {
-        self.len() == 0
+        [self.n, self.h, self.w, self.c].contains(&0)
     }
 }
 
-/// Where the pixels of a batch lie: offsets only, no memory.
+/// Where the pixels of a batch lie: offsets only, no memory. There is at least one pixel, and all
+/// of them fit into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// What the image holds.
-    pub shape: Shape,
+    shape: Shape,
     border: usize,
 }
 
 impl Layout {
     /// With a border of zeros, for images a 3×3 convolution reads.
+    ///
+    /// # Panics
+    /// If the shape is empty, or does not fit into memory.
     pub fn bordered(shape: Shape) -> Self {
-        Self { shape, border: 1 }
+        Self::new(shape, 1)
     }
 
     /// Without a border.
+    ///
+    /// # Panics
+    /// If the shape is empty, or does not fit into memory.
     pub fn plain(shape: Shape) -> Self {
-        Self { shape, border: 0 }
+        Self::new(shape, 0)
+    }
+
+    /// Once the length of all images together has been computed without wrapping round, no offset
+    /// inside them can.
+    fn new(shape: Shape, border: usize) -> Self {
+        let Shape { n, h, w, c } = shape;
+        assert!(!shape.is_empty(), "a batch has at least one image, row, column and channel, not {shape:?}");
+        // Rounding up cannot wrap round below this limit, which nothing that fits into memory
+        // exceeds.
+        assert!(h.max(w) <= size::MOST, "{shape:?} does not fit into memory");
+        let side = |pixels: usize| pixels.next_multiple_of(TILE) + 2 * border;
+        size::floats([n, side(h), side(w), c]);
+        Self { shape, border }
+    }
+
+    /// What the image holds.
+    pub fn shape(self) -> Shape {
+        self.shape
+    }
+
+    /// Whether there is a border of zeros.
+    pub(crate) fn is_bordered(self) -> bool {
+        self.border == 1
     }
 
     /// Floats from a pixel to the one below it.
-    pub fn row(self) -> usize {
+    pub(crate) fn row(self) -> usize {
         (self.shape.w.next_multiple_of(TILE) + 2 * self.border) * self.shape.c
     }
 
     /// Floats from an image to the next.
-    pub fn image(self) -> usize {
+    pub(crate) fn image(self) -> usize {
         (self.shape.h.next_multiple_of(TILE) + 2 * self.border) * self.row()
     }
 
     /// Where the pixel `(y, x)` of image `n` begins.
-    pub fn offset(self, n: usize, y: usize, x: usize) -> usize {
+    pub(crate) fn offset(self, n: usize, y: usize, x: usize) -> usize {
         n * self.image() + (y + self.border) * self.row() + (x + self.border) * self.shape.c
     }
 
@@ -86,10 +122,11 @@ impl Layout {
 }
 
 /// A batch of images and its memory.
+///
+/// The buffer is at least as long as the layout says: kernels rely on it.
 pub struct Image {
-    /// Where the pixels lie.
-    pub layout: Layout,
-    pub(crate) data: Buffer,
+    layout: Layout,
+    data: Buffer,
 }
 
 impl Image {
@@ -111,10 +148,11 @@ impl Image {
         if self.layout == layout {
             return;
         }
-        self.layout = layout;
-        let Shape { n, h, w, c } = layout.shape;
+        let Shape { h, w, c, .. } = layout.shape;
         let around = layout.border * c;
-        for image in self.data[..layout.len()].chunks_exact_mut(layout.image()).take(n) {
+        let data = &mut self.data[..layout.len()];
+        self.layout = layout;
+        for image in data.chunks_exact_mut(layout.image()) {
             for (y, row) in image.chunks_exact_mut(layout.row()).enumerate() {
                 if (layout.border..layout.border + h).contains(&y) {
                     row[..around].fill(0.0);
@@ -127,6 +165,9 @@ impl Image {
     }
 
     /// An image with a border, filled from the dense array `[n, h, w, c]`.
+    ///
+    /// # Panics
+    /// If the shape is empty, or `dense` has another length.
     pub fn bordered_from(shape: Shape, dense: &[f32]) -> Self {
         let mut image = Self::new(Layout::bordered(shape));
         image.fill(dense);
@@ -134,6 +175,9 @@ impl Image {
     }
 
     /// An image without a border, filled from the dense array `[n, h, w, c]`.
+    ///
+    /// # Panics
+    /// If the shape is empty, or `dense` has another length.
     pub fn plain_from(shape: Shape, dense: &[f32]) -> Self {
         let mut image = Self::new(Layout::plain(shape));
         image.fill(dense);
@@ -145,6 +189,42 @@ impl Image {
         self.layout.shape
     }
 
+    /// Where the pixels lie.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The memory: at least as many floats as the layout says.
+    pub(crate) fn data(&self) -> &Buffer {
+        &self.data
+    }
+
+    /// Where float `offset` is. It may be read up to a register beyond the end.
+    ///
+    /// # Panics
+    /// If `offset` lies beyond the end.
+    #[inline(always)]
+    pub(crate) fn at(&self, offset: usize) -> *const f32 {
+        self.data.at(offset)
+    }
+
+    /// The memory, for kernels that write pixels at the layout's offsets.
+    pub(crate) fn shared(&mut self) -> Shared {
+        Shared::new(&mut self.data)
+    }
+
+    /// Row `y` of image `n`: `w · c` floats.
+    pub(crate) fn row_mut(&mut self, n: usize, y: usize) -> &mut [f32] {
+        let at = self.layout.offset(n, y, 0);
+        &mut self.data[at..at + self.layout.shape.w * self.layout.shape.c]
+    }
+
+    /// Row `y` of image `n`: `w · c` floats.
+    pub(crate) fn row(&self, n: usize, y: usize) -> &[f32] {
+        let at = self.layout.offset(n, y, 0);
+        &self.data[at..at + self.layout.shape.w * self.layout.shape.c]
+    }
+
     /// Sets the pixels from the dense array `[n, h, w, c]`.
     ///
     /// # Panics
@@ -153,19 +233,64 @@ impl Image {
         let Shape { h, w, c, .. } = self.shape();
         assert_eq!(dense.len(), self.shape().len(), "a dense array of {:?}", self.shape());
         for (row, values) in dense.chunks_exact(w * c).enumerate() {
-            let at = self.layout.offset(row / h, row % h, 0);
-            self.data[at..at + w * c].copy_from_slice(values);
+            self.row_mut(row / h, row % h).copy_from_slice(values);
         }
     }
 
     /// The pixels as a dense array `[n, h, w, c]`.
     pub fn to_dense(&self) -> Vec<f32> {
-        let Shape { n, h, w, c } = self.shape();
+        let Shape { n, h, .. } = self.shape();
         let mut dense = Vec::with_capacity(self.shape().len());
         for row in 0..n * h {
-            let at = self.layout.offset(row / h, row % h, 0);
-            dense.extend_from_slice(&self.data[at..at + w * c]);
+            dense.extend_from_slice(self.row(row / h, row % h));
         }
         dense
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::catch_unwind;
+
+    const HALF: usize = 1 << (usize::BITS / 2);
+
+    #[test]
+    fn shapes_without_pixels_or_beyond_memory_have_no_layout() {
+        let good = Shape { n: 2, h: 5, w: 3, c: 7 };
+        assert_eq!((Layout::plain(good).len(), Layout::bordered(good).len()), (2 * 8 * 4 * 7, 2 * 10 * 6 * 7));
+        for shape in [
+            Shape { n: 0, ..good },
+            Shape { h: 0, ..good },
+            Shape { w: 0, ..good },
+            Shape { c: 0, ..good },
+            Shape { h: usize::MAX, ..good },
+            Shape { w: usize::MAX - 3, ..good },
+            Shape { n: HALF, c: HALF, ..good },
+            Shape { h: HALF, w: HALF, ..good },
+            Shape { n: size::MOST, h: 1, w: 1, c: 1 },
+        ] {
+            assert!(catch_unwind(|| Layout::plain(shape)).is_err(), "{shape:?}");
+            assert!(catch_unwind(|| Layout::bordered(shape)).is_err(), "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn there_is_memory_for_every_pixel_and_border() {
+        for layout in [Layout::plain, Layout::bordered] {
+            let layout = layout(Shape { n: 3, h: 5, w: 7, c: 2 });
+            let image = Image::new(layout);
+            let last = layout.offset(2, 4, 6) + 2;
+            assert!(last <= layout.len() && layout.len() <= image.data.len());
+        }
+    }
+
+    #[test]
+    fn an_image_without_room_for_a_layout_keeps_its_own() {
+        let small = Layout::plain(Shape { n: 1, h: 4, w: 4, c: 1 });
+        let large = Layout::bordered(Shape { n: 1, h: 4, w: 4, c: 2 });
+        let mut image = Image::new(small);
+        let result = catch_unwind(std::panic::AssertUnwindSafe(|| image.lay_out(large)));
+        assert!(result.is_err() && image.layout() == small);
     }
 }

@@ -7,12 +7,13 @@ use crate::simd::{Simd, portable::Portable};
 use std::sync::OnceLock;
 
 /// A computation written once for every instruction set. `run` and all it calls must be `#[inline(always)]`.
-pub trait Kernel {
+pub(crate) trait Kernel {
     /// Computes, with the registers of `S`.
     fn run<S: Simd>(self, simd: S);
 }
 
-/// An instruction set that this processor has: only [`Isa::detect`] and [`Isa::available`] make one.
+/// An instruction set that this processor has: only [`Isa::detect`], [`Isa::available`] and
+/// [`Isa::portable`] make one, and none of them makes one that was not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Isa(Set);
 
@@ -33,10 +34,12 @@ impl Isa {
         let mut found = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("fma") {
+            // Just the features that the functions below switch on.
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            if avx2 && is_x86_feature_detected!("avx512f") {
                 found.push(Self(Set::Avx512));
             }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            if avx2 {
                 found.push(Self(Set::Avx2));
             }
         }
@@ -92,7 +95,7 @@ impl Isa {
 
     /// Runs `kernel`, compiled for this instruction set.
     #[inline]
-    pub fn run<K: Kernel>(self, kernel: K) {
+    pub(crate) fn run<K: Kernel>(self, kernel: K) {
         match self.0 {
             // SAFETY: the variant exists only if the features were detected.
             #[cfg(target_arch = "x86_64")]

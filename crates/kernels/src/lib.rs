@@ -1,21 +1,27 @@
 //! Fast CPU kernels for a CIFAR-form ResNet-18: convolution, batch norm, residual and `ReLU`, forward and backward.
 //!
-//! Everything works on plain `f32` slices in NHWC order. [`Engine`] runs the whole backbone with its own reused memory; the
-//! pieces it is made of ([`convolution`], [`norm`]) can be used one layer at a time. Results are bit-identical for every number
-//! of threads: work is cut by shape alone and partial sums are added in a fixed order.
+//! Everything works on plain `f32` slices in NHWC order. [`Engine`] runs the whole backbone with
+//! its own reused memory; the convolutions it is made of ([`convolution`]) can be used one layer at
+//! a time. Results are bit-identical for every number of threads: work is cut by shape alone and
+//! partial sums are added in a fixed order.
+//!
+//! Kernels read and write through pointers. That all of them stay inside their memory follows from
+//! the shapes, which every public function checks before it computes: what does not fit together is
+//! a panic with a sentence, never a wrong access.
 
-pub mod architecture;
-pub mod buffer;
+mod architecture;
+mod buffer;
 pub mod convolution;
 mod direct;
 mod engine;
 mod gemm;
-pub mod image;
-pub mod isa;
-pub mod norm;
-pub mod pool;
+mod image;
+mod isa;
+mod norm;
+mod pool;
 mod simd;
 mod sink;
+mod size;
 mod sums;
 mod winograd;
 

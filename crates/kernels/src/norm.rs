@@ -11,8 +11,9 @@ mod backward;
 mod forward;
 mod rows;
 
-pub use backward::{Backward, ChannelGradients, gate};
-pub use forward::{Affine, Residual, Statistics, activate};
+pub(crate) use backward::{Backward, gate};
+pub use forward::Statistics;
+pub(crate) use forward::{Affine, Residual, activate};
 
 /// Added to variances before the root.
-pub const EPSILON: f32 = 1e-5;
+const EPSILON: f32 = 1e-5;

@@ -4,64 +4,50 @@
 //! job: it cuts its work by its *shape*, never by the number of threads, and adds partial results in task order.
 //! A worker that is late (asleep, or pushed aside by another process) delays nobody: the others take its tasks.
 
-use crate::buffer::Buffer;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle, Thread};
+mod board;
+#[cfg(all(loom, test))]
+mod model;
+mod sync;
+#[cfg(all(not(loom), test))]
+mod tests;
 
-/// How often a worker looks for a job before it goes to sleep: some tens of microseconds.
-const SPINS: u32 = 20_000;
+use crate::buffer::Buffer;
+use board::Board;
+use std::panic::resume_unwind;
+use std::sync::{LockResult, PoisonError};
+use sync::{Arc, JoinHandle, Mutex, MutexGuard, ThreadId, thread};
 
 type Task<'a> = dyn Fn(usize, &mut Buffer) + Sync + 'a;
 
-/// A fixed number of threads, the caller's included.
+/// A fixed number of threads, the caller's included. Dropping it ends them.
 pub struct Pool {
     board: Arc<Board>,
     workers: Vec<JoinHandle<()>>,
-    handles: Vec<Thread>,
     /// The caller's scratch memory; holding it is the right to post a job.
     caller: Mutex<Buffer>,
-}
-
-/// Where a job is posted.
-struct Board {
-    /// Number of the job (high 32 bits) and of its tasks not yet taken (low 32 bits), in one word so that taking a task fails
-    /// as soon as the job has changed.
-    open: AtomicU64,
-    tasks: AtomicUsize,
-    done: AtomicUsize,
-    /// A thin pointer to the job's (fat) reference, which lives on the caller's stack until every task is done.
-    job: AtomicPtr<&'static Task<'static>>,
-    asleep: Vec<AtomicBool>,
-    panicked: AtomicBool,
-    closing: AtomicBool,
+    /// Who holds that right.
+    posting: Mutex<Option<ThreadId>>,
 }
 
 impl Pool {
-    /// A pool of `threads` threads (0 counts as 1): the caller of [`Pool::run`] and `threads - 1` workers.
+    /// A pool of `threads` threads (0 counts as 1): the callers of its jobs and `threads - 1`
+    /// workers.
     ///
     /// # Panics
     /// If the system refuses to start a thread.
     pub fn new(threads: usize) -> Self {
         let extra = threads.max(1) - 1;
-        let board = Arc::new(Board {
-            open: AtomicU64::new(0),
-            tasks: AtomicUsize::new(0),
-            done: AtomicUsize::new(0),
-            job: AtomicPtr::new(std::ptr::null_mut()),
-            asleep: (0..extra).map(|_| AtomicBool::new(false)).collect(),
-            panicked: AtomicBool::new(false),
-            closing: AtomicBool::new(false),
-        });
-        let start = |id| {
-            let board = Arc::clone(&board);
-            let name = format!("kernels-{id}");
-            thread::Builder::new().name(name).spawn(move || board.work(id)).expect("a thread could be started")
-        };
-        let workers: Vec<_> = (0..extra).map(start).collect();
-        let handles = workers.iter().map(|w| w.thread().clone()).collect();
-        Self { board, workers, handles, caller: Mutex::new(Buffer::new(0)) }
+        let board = Arc::new(Board::new(extra));
+        // Threads are added to a pool that exists, so that they end if one of them cannot be
+        // started.
+        let mut pool =
+            Self { board, workers: Vec::new(), caller: Mutex::new(Buffer::new(0)), posting: Mutex::new(None) };
+        for id in 0..extra {
+            let board = Arc::clone(&pool.board);
+            let thread = thread::Builder::new().name(format!("kernels-{id}")).spawn(move || board.work(id));
+            pool.workers.push(thread.expect("a thread could be started"));
+        }
+        pool
     }
 
     /// Threads that work on a job.
@@ -72,37 +58,57 @@ impl Pool {
     /// Calls `task(i, scratch)` for every `i < tasks`, in any order and on any thread, and returns when all are done.
     /// `scratch` is the running thread's own memory, of unspecified content and kept from job to job.
     ///
-    /// Jobs of several callers queue up. A task must not call `run` on its own pool.
+    /// Jobs of several callers queue up. A task that calls `run` of its own pool does that job
+    /// alone. (It must not wait for another thread that does: that thread waits for the task.)
     ///
     /// # Panics
-    /// If a task panicked.
-    pub fn run(&self, tasks: usize, task: impl Fn(usize, &mut Buffer) + Sync) {
-        let mut scratch = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.workers.is_empty() || tasks <= 1 {
+    /// If a task panicked, with what the first one panicked with. No task of the job is running any
+    /// more then.
+    pub(crate) fn run(&self, tasks: usize, task: impl Fn(usize, &mut Buffer) + Sync) {
+        if self.is_busy_for(thread::current().id()) {
+            let mut scratch = Buffer::new(0);
             (0..tasks).for_each(|i| task(i, &mut scratch));
+            return;
+        }
+        let mut turn = self.turn();
+        if self.workers.is_empty() || tasks <= 1 {
+            (0..tasks).for_each(|i| task(i, &mut turn.scratch));
             return;
         }
         let job: &Task<'_> = &task;
         // SAFETY: only the lifetime changes; workers use the job only for tasks they took, and all of those are waited for below.
         let mut job: &'static Task<'static> = unsafe { std::mem::transmute(job) };
-        self.board.post(&raw mut job, tasks);
-        for (worker, asleep) in self.handles.iter().zip(&self.board.asleep) {
-            if asleep.load(Ordering::SeqCst) {
-                worker.unpark();
-            }
+        // SAFETY: it is our turn, so no other job is on the board; `posted` is dropped before `job`
+        // goes, also in a panic.
+        let posted = unsafe { self.board.post(&raw mut job, tasks) };
+        for id in self.board.sleepers() {
+            self.workers[id].thread().unpark();
         }
-        while self.board.take_and_do(&mut scratch) {}
-        let mut spins = 0u32;
-        while self.board.done.load(Ordering::Acquire) < tasks {
-            relax(&mut spins);
+        while self.board.take_and_do(&mut turn.scratch) {}
+        drop(posted);
+        let panic = self.board.take_panic();
+        drop(turn);
+        if let Some(panic) = panic {
+            resume_unwind(panic);
         }
-        assert!(!self.board.panicked.swap(false, Ordering::Relaxed), "a task of a kernel panicked");
+    }
+
+    /// Whether `thread` is doing a task of this pool.
+    fn is_busy_for(&self, thread: ThreadId) -> bool {
+        self.workers.iter().any(|worker| worker.thread().id() == thread) || *lock(&self.posting) == Some(thread)
+    }
+
+    /// Waits until no other caller has a job on the board.
+    fn turn(&self) -> Turn<'_> {
+        let scratch = lock(&self.caller);
+        *lock(&self.posting) = Some(thread::current().id());
+        Turn { pool: self, scratch }
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.board.closing.store(true, Ordering::SeqCst);
+        self.board.close();
         for worker in self.workers.drain(..) {
             worker.thread().unpark();
             // A worker catches every panic of its tasks, so there is nothing to learn from the result.
@@ -111,71 +117,20 @@ impl Drop for Pool {
     }
 }
 
-/// Waits a moment; after some thousand moments, lets another thread have the core.
-fn relax(spins: &mut u32) {
-    *spins += 1;
-    if spins.is_multiple_of(4096) { thread::yield_now() } else { std::hint::spin_loop() }
+/// The right to post a job, until it is dropped.
+struct Turn<'a> {
+    pool: &'a Pool,
+    scratch: MutexGuard<'a, Buffer>,
 }
 
-impl Board {
-    fn post(&self, job: *mut &'static Task<'static>, tasks: usize) {
-        self.job.store(job, Ordering::Relaxed);
-        self.tasks.store(tasks, Ordering::Relaxed);
-        self.done.store(0, Ordering::Relaxed);
-        let number = (self.open.load(Ordering::Relaxed) >> 32).wrapping_add(1);
-        let count = u32::try_from(tasks).expect("fewer than 2^32 tasks");
-        self.open.store(number << 32 | u64::from(count), Ordering::SeqCst);
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *lock(&self.pool.posting) = None;
     }
+}
 
-    /// Takes one task of the current job and does it; false if none is left.
-    fn take_and_do(&self, scratch: &mut Buffer) -> bool {
-        let mut open = self.open.load(Ordering::SeqCst);
-        while open as u32 > 0 {
-            if let Err(now) = self.open.compare_exchange_weak(open, open - 1, Ordering::SeqCst, Ordering::SeqCst) {
-                open = now;
-            } else {
-                self.carry_out(open as u32 as usize, scratch);
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Does the task that was taken when `left` were left.
-    fn carry_out(&self, left: usize, scratch: &mut Buffer) {
-        let index = self.tasks.load(Ordering::Relaxed) - left;
-        // SAFETY: a task was taken and is not done, so `run` still waits and the reference on its stack is alive; the job cannot
-        // change before this task is done.
-        let job = unsafe { *self.job.load(Ordering::Relaxed) };
-        if catch_unwind(AssertUnwindSafe(|| job(index, scratch))).is_err() {
-            self.panicked.store(true, Ordering::Relaxed);
-        }
-        self.done.fetch_add(1, Ordering::Release);
-    }
-
-    fn work(&self, id: usize) {
-        let mut scratch = Buffer::new(0);
-        let mut idle = 0;
-        while !self.closing.load(Ordering::Relaxed) {
-            if self.take_and_do(&mut scratch) {
-                idle = 0;
-            } else if idle < SPINS {
-                idle += 1;
-                std::hint::spin_loop();
-            } else {
-                self.sleep(id);
-                idle = 0;
-            }
-        }
-    }
-
-    /// Sleeps until a job is posted. The flag goes up before the last look at the board, and a poster looks at the flag after
-    /// posting: one of the two sees the other.
-    fn sleep(&self, id: usize) {
-        self.asleep[id].store(true, Ordering::SeqCst);
-        if self.open.load(Ordering::SeqCst) as u32 == 0 && !self.closing.load(Ordering::SeqCst) {
-            thread::park();
-        }
-        self.asleep[id].store(false, Ordering::SeqCst);
-    }
+/// Locks, whoever panicked with the lock before: nothing that is locked here is ever half changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    let guard: LockResult<_> = mutex.lock();
+    guard.unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,18 +5,18 @@
 //! `#[target_feature]` entry point that dispatched to it.
 
 #[cfg(target_arch = "x86_64")]
-pub mod avx2;
+pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
-pub mod avx512;
+pub(crate) mod avx512;
 #[cfg(target_arch = "aarch64")]
-pub mod neon;
-pub mod portable;
+pub(crate) mod neon;
+pub(crate) mod portable;
 
 /// The most lanes any implementation has; sizes of buffers on the stack.
-pub const MAX_LANES: usize = 16;
+pub(crate) const MAX_LANES: usize = 16;
 
 /// Vector arithmetic of one instruction set.
-pub trait Simd: Copy + Send + Sync + 'static {
+pub(crate) trait Simd: Copy + Send + Sync + 'static {
     /// A register.
     type V: Copy;
     /// Floats in a register.

@@ -2,6 +2,7 @@
 
 use crate::buffer::{Buffer, Shared};
 use crate::simd::{MAX_LANES, Simd};
+use crate::size;
 
 /// A row of `K · stride` floats per task: the first sum of every channel, then the second ones, ….
 pub struct Sums<const K: usize> {
@@ -21,7 +22,7 @@ impl<const K: usize> Sums<K> {
     pub(crate) fn begin(&mut self, rows: usize, channels: usize) -> (Shared, usize) {
         (self.rows, self.channels) = (rows, channels);
         let stride = self.stride();
-        let data = self.data.at_least(rows * K * stride);
+        let data = self.data.at_least(size::floats([rows, K, stride]));
         data.fill(0.0);
         (Shared::new(data), stride)
     }
@@ -31,11 +32,12 @@ impl<const K: usize> Sums<K> {
         self.channels.next_multiple_of(MAX_LANES)
     }
 
-    /// The totals per channel, added in f64 in the order of the tasks.
+    /// The totals per channel, added in f64 in the order of the tasks; none if nothing was gathered
+    /// yet.
     pub fn totals(&self) -> Vec<[f64; K]> {
         let stride = self.stride();
         let mut totals = vec![[0.0; K]; self.channels];
-        for row in self.data[..self.rows * K * stride].chunks_exact(K * stride) {
+        for row in self.data[..self.rows * K * stride].chunks_exact((K * stride).max(1)) {
             for (channel, total) in totals.iter_mut().enumerate() {
                 for (kind, sum) in total.iter_mut().enumerate() {
                     *sum += f64::from(row[kind * stride + channel]);
@@ -58,5 +60,26 @@ pub(crate) unsafe fn add_to_row<S: Simd>(simd: S, row: *mut f32, stride: usize, 
             let to = row.add(kind * stride);
             simd.store(to, simd.add(simd.load(to), sum));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_nothing_are_none() {
+        assert!(Sums::<2>::default().totals().is_empty());
+    }
+
+    #[test]
+    fn totals_add_the_tasks_rows() {
+        let mut sums = Sums::<2>::default();
+        let (rows, stride) = sums.begin(3, 2);
+        for (i, value) in [1.0, 2.0, 4.0].into_iter().enumerate() {
+            // SAFETY: the second sum of channel 1, in each of three rows.
+            unsafe { *rows.at((2 * i + 1) * stride + 1) = value };
+        }
+        assert_eq!(sums.totals(), [[0.0, 0.0], [0.0, 7.0]]);
     }
 }

@@ -7,6 +7,7 @@ use crate::image::{Image, Layout, Shape};
 use crate::isa::Kernel;
 use crate::simd::Simd;
 use crate::sink::Sink;
+use crate::size;
 use crate::sums::{Sums, add_to_row};
 
 /// The most pixels of one task.
@@ -102,7 +103,7 @@ impl PackedSweep {
     ) -> Self {
         let lanes = machine.isa.lanes();
         let panels = Panels::new(columns, lanes, machine.isa.halves());
-        let mut packed = machine.spare.lend(depth * panels.padded());
+        let mut packed = machine.spare.lend(size::floats([depth, panels.padded()]));
         let shared = Shared::new(&mut packed);
         machine.pool.run(panels.count(), |index, _| {
             let panel = panels.panel(index);
@@ -124,7 +125,9 @@ impl PackedSweep {
         pixels.div_ceil(pixels_per_task(pixels))
     }
 
-    /// Sweeps over `input` and hands all sums to `sink`, which writes to an image laid out as `out`.
+    /// Sweeps over `input` and hands all sums to `sink`, which writes to an image laid out as
+    /// `out`. The caller has checked that these are the shapes of the layer, that `input` has a
+    /// border and that `machine` has the registers the weights were packed for.
     pub(crate) fn run<K: Sink>(
         &self,
         machine: &Machine,
@@ -134,10 +137,10 @@ impl PackedSweep {
         sums: Option<&mut Sums<2>>,
     ) {
         debug_assert_eq!(K::GATHERS, sums.is_some());
-        let grid = self.sweep.grid(out.shape);
+        let grid = self.sweep.grid(out.shape());
         let per_task = pixels_per_task(grid.pixels());
-        let tasks = self.tasks(out.shape);
-        let (rows, stride) = sums.map(|sums| sums.begin(tasks, out.shape.c)).unzip();
+        let tasks = self.tasks(out.shape());
+        let (rows, stride) = sums.map(|sums| sums.begin(tasks, out.shape().c)).unzip();
         let stride = stride.unwrap_or(0);
         machine.pool.run(tasks, |task, _| {
             let first = task * per_task;
@@ -182,7 +185,7 @@ impl<K: Sink> Task<'_, K> {
     /// Where each of the task's pixels reads and writes.
     #[inline(always)]
     fn offsets(&self, from: &mut [usize; MOST], to: &mut [usize; MOST]) {
-        let (sweep, grid, input) = (self.packed.sweep, self.grid, self.input.layout);
+        let (sweep, grid, input) = (self.packed.sweep, self.grid, self.input.layout());
         for i in 0..self.count {
             let pixel = self.first + i;
             let (n, y, x) = (pixel / (grid.h * grid.w), pixel / grid.w % grid.h, pixel % grid.w);
@@ -203,12 +206,12 @@ impl<K: Sink> Task<'_, K> {
         let PackedSweep { sweep, depth, weights, .. } = self.packed;
         let weights = weights[panel.packed_at(*depth)..].as_ptr();
         let run = sweep.columns * self.input.shape().c;
-        let (pitch, width) = (self.input.layout.row(), (NV + usize::from(HALF)) * S::LANES);
+        let (pitch, width) = (self.input.layout().row(), (NV + usize::from(HALF)) * S::LANES);
         row_blocks!(S, NV, HALF, self.count, i, MR => {
             let mut totals = Block::<S, MR, NV, HALF>::zero(simd);
             let mut left = [std::ptr::null(); MR];
             for r in 0..MR {
-                left[r] = self.input.data[from[i + r]..].as_ptr();
+                left[r] = self.input.at(from[i + r]);
             }
             for row in 0..sweep.rows {
                 // SAFETY: a run of pixels inside the bordered input, and the weights packed for it.

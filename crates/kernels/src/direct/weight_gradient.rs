@@ -6,13 +6,14 @@
 //! first-level cache while every tap reads them: `[tap][cin][cout] += x[pixel + tap][cin] · g[pixel][cout]`. Parts are added in
 //! order.
 
-use crate::buffer::Shared;
+use crate::buffer::{Buffer, Shared};
 use crate::convolution::{Convolution, Machine};
 use crate::gemm::{Block, Panel, Panels, row_blocks, with_panel};
 use crate::image::Image;
 use crate::isa::Kernel;
 use crate::pool::Pool;
 use crate::simd::Simd;
+use crate::size;
 use std::ops::Range;
 
 /// Floats of all partial gradients together: more would cost more memory traffic than their parts gain.
@@ -21,15 +22,16 @@ const PARTIAL: usize = 1 << 18;
 const BLOCK: usize = 48;
 
 /// Writes `Σ x · g` to `gradient` `[k, k, cin, cout]`; `input` is the layer's bordered input, `grad` the gradient of its output.
+/// The caller has checked all shapes.
 pub(crate) fn weight_gradient(machine: &Machine, conv: Convolution, input: &Image, grad: &Image, gradient: &mut [f32]) {
     let Machine { pool, isa, spare, .. } = machine;
     let len = gradient.len();
     let images = grad.shape().n;
-    let parts = (PARTIAL / len).clamp(1, 8).min(images.max(1));
+    let parts = (PARTIAL / len).clamp(1, 8).min(images);
     let (x, g) = (Blocks::of(input, conv.cin), Blocks::of(grad, conv.cout));
     let (mut x_copy, mut g_copy) = (spare.lend(x.copied()), spare.lend(g.copied()));
     let (x_data, g_data) = (x.fill(pool, &mut x_copy), g.fill(pool, &mut g_copy));
-    let mut partial = spare.lend(parts * len);
+    let mut partial = spare.lend(size::floats([parts, len]));
     let shared = Shared::new(&mut partial);
     let blocks = x.count * g.count;
     pool.run(parts * blocks, |task, _| {
@@ -37,9 +39,9 @@ pub(crate) fn weight_gradient(machine: &Machine, conv: Convolution, input: &Imag
         // SAFETY: copy `part` lies inside the partial gradients; the rows and columns of one block of it are this task's own.
         let out = unsafe { shared.at(part * len) };
         let images = part * images / parts..(part + 1) * images / parts;
-        let (x_data, g_data) = (&x_data[row * x.block_len()..], &g_data[column * g.block_len()..]);
+        let (x_at, g_at) = (row * x.block_len(), column * g.block_len());
         let (rows, columns) = (x.channels(row), g.channels(column));
-        isa.run(Task { conv, x, g, x_data, g_data, images, rows, columns, out });
+        isa.run(Task { conv, x, g, x_data, x_at, g_data, g_at, images, rows, columns, out });
     });
     add_parts(pool, &partial[..parts * len], gradient);
 }
@@ -79,7 +81,7 @@ impl<'a> Blocks<'a> {
     }
 
     fn pixels(self) -> usize {
-        self.image.data.len() / self.channels
+        self.image.data().len() / self.channels
     }
 
     fn block_len(self) -> usize {
@@ -89,12 +91,12 @@ impl<'a> Blocks<'a> {
 
     /// Floats of the copy: none if the only block is the image itself.
     fn copied(self) -> usize {
-        if self.count == 1 { 0 } else { self.count * self.block_len() }
+        if self.count == 1 { 0 } else { size::floats([self.count, self.pixels(), self.width]) }
     }
 
     /// Floats from a row of the image to the next.
     fn row(self) -> usize {
-        self.image.layout.row() / self.channels * self.width
+        self.image.layout().row() / self.channels * self.width
     }
 
     fn channels(self, block: usize) -> Range<usize> {
@@ -102,21 +104,21 @@ impl<'a> Blocks<'a> {
     }
 
     /// Copies the image into blocks, if there is more than one.
-    fn fill<'b>(self, pool: &Pool, copy: &'b mut [f32]) -> &'b [f32]
+    fn fill<'b>(self, pool: &Pool, copy: &'b mut Buffer) -> &'b Buffer
     where
         'a: 'b,
     {
         if self.count == 1 {
-            return &self.image.data;
+            return self.image.data();
         }
         let to = Shared::new(copy);
-        let images = self.image.shape().n.max(1);
+        let images = self.image.shape().n;
         let pixels = self.pixels() / images;
         pool.run(images, |n, _| {
             for block in 0..self.count {
                 let channels = self.channels(block);
                 for pixel in n * pixels..(n + 1) * pixels {
-                    let from = &self.image.data[pixel * self.channels + channels.start..][..channels.len()];
+                    let from = &self.image.data()[pixel * self.channels + channels.start..][..channels.len()];
                     // SAFETY: every image's pixels of a block are written by one task.
                     unsafe {
                         let to = to.at(block * self.block_len() + pixel * self.width);
@@ -133,8 +135,12 @@ struct Task<'a> {
     conv: Convolution,
     x: Blocks<'a>,
     g: Blocks<'a>,
-    x_data: &'a [f32],
-    g_data: &'a [f32],
+    /// The input's channels, and where this task's block of them begins.
+    x_data: &'a Buffer,
+    x_at: usize,
+    /// The same of the gradient.
+    g_data: &'a Buffer,
+    g_at: usize,
     images: Range<usize>,
     rows: Range<usize>,
     columns: Range<usize>,
@@ -179,13 +185,13 @@ impl Task<'_> {
         add: bool,
     ) {
         let Convolution { kernel, stride, cin, cout } = self.conv;
-        let (x, g) = (self.x.image.layout, self.g.image.layout);
-        let (x_row, g_row, w) = (stride * self.x.row(), self.g.row(), g.shape.w);
-        let right = self.g_data[g.offset(n, band.start, 0) / cout * self.g.width + panel.first..].as_ptr();
+        let (x, g) = (self.x.image.layout(), self.g.image.layout());
+        let (x_row, g_row, w) = (stride * self.x.row(), self.g.row(), g.shape().w);
+        let right = self.g_data.at(self.g_at + g.offset(n, band.start, 0) / cout * self.g.width + panel.first);
         for tap in 0..kernel * kernel {
             let (y, kx) = (band.start * stride + tap / kernel, tap % kernel);
             let from = if kernel == 3 { x.offset_before(n, y, kx) } else { x.offset(n, y, kx) };
-            let left = self.x_data[from / cin * self.x.width..].as_ptr();
+            let left = self.x_data.at(self.x_at + from / cin * self.x.width);
             let out = (tap * cin + self.rows.start) * cout + self.columns.start + panel.first;
             row_blocks!(S, NV, HALF, self.rows.len(), first, MR => {
                 let mut totals = Block::<S, MR, NV, HALF>::zero(simd);
@@ -219,11 +225,12 @@ impl Task<'_> {
         for r in 0..MR {
             for j in 0..Block::<S, MR, NV, HALF>::REGISTERS {
                 let (column, mut value) = (j * S::LANES, totals.get(simd, r, j));
-                // SAFETY: the caller vouches for the rows; a load may run over into the next row or the slack.
+                // SAFETY: the caller vouches for `width` columns of the rows. Those behind them,
+                // which another task may be writing, are not even read.
                 unsafe {
                     let to = to.add(r * self.conv.cout + column);
                     if add {
-                        value = simd.add(value, simd.load(to));
+                        value = simd.add(value, simd.load_first(to, width - column));
                     }
                     simd.store_first(to, value, width - column);
                 }

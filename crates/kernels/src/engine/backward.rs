@@ -74,6 +74,7 @@ impl Tape {
 }
 
 impl Engine {
+    /// The caller has checked that parameters, tape and gradient are this network's.
     pub(super) fn gradients(
         &self,
         parameters: &[LayerParameters<'_>],
@@ -82,8 +83,6 @@ impl Engine {
         scratch: &mut Scratch,
         gradients: &mut Gradients,
     ) {
-        assert_eq!(parameters.len(), self.layers.len(), "one set of parameters per layer");
-        assert_eq!(grad_features.len(), tape.batch() * self.architecture.features(), "a gradient per feature");
         let Scratch { stages, sums, .. } = scratch;
         let layers = &mut gradients.layers;
         layers.resize_with(self.layers.len(), LayerGradient::default);
@@ -177,8 +176,7 @@ fn spread(grad_features: &[f32], image: &mut Image) {
     let share = 1.0 / (shape.h * shape.w) as f32;
     for (n, grad) in grad_features.chunks_exact(shape.c).enumerate() {
         for row in 0..shape.h {
-            let at = image.layout.offset(n, row, 0);
-            for pixel in image.data[at..at + shape.w * shape.c].chunks_exact_mut(shape.c) {
+            for pixel in image.row_mut(n, row).chunks_exact_mut(shape.c) {
                 pixel.iter_mut().zip(grad).for_each(|(to, g)| *to = g * share);
             }
         }

@@ -17,9 +17,12 @@ impl Engine {
         taped: bool,
     ) -> Forward {
         let one = self.architecture.input(1).len();
+        assert!(!images.is_empty(), "a batch has at least one image");
         assert!(images.len().is_multiple_of(one), "{} floats are not whole images of {one}", images.len());
+        parameters.check(self.architecture);
         if let Some(running) = running {
             assert_eq!(running.len(), self.layers.len(), "running statistics of every layer");
+            running.iter().zip(&self.layers).for_each(|(statistics, layer)| statistics.check(layer.conv.cout));
         }
         let batch = images.len() / one;
         let mut workspace = self.shelf.take(self.architecture, &self.layers, &self.blocks, batch, taped);
@@ -31,7 +34,13 @@ impl Engine {
         let tape = if taped {
             let running = running.is_some();
             let (workspace, statistics) = (Some(workspace), statistics.clone());
-            Some(Tape { workspace, statistics, running, shelf: Arc::clone(&self.shelf) })
+            Some(Tape {
+                architecture: self.architecture,
+                workspace,
+                statistics,
+                running,
+                shelf: Arc::clone(&self.shelf),
+            })
         } else {
             self.shelf.put(workspace);
             None
@@ -91,8 +100,7 @@ fn average(image: &Image) -> Vec<f32> {
     let mut features = vec![0.0f32; shape.n * shape.c];
     for (n, sums) in features.chunks_exact_mut(shape.c).enumerate() {
         for y in 0..shape.h {
-            let row = &image.data[image.layout.offset(n, y, 0)..][..shape.w * shape.c];
-            for pixel in row.chunks_exact(shape.c) {
+            for pixel in image.row(n, y).chunks_exact(shape.c) {
                 sums.iter_mut().zip(pixel).for_each(|(sum, x)| *sum += x);
             }
         }

@@ -1,6 +1,6 @@
 //! Parameters as the caller has them, and as the kernels want them.
 
-use crate::architecture::Layer;
+use crate::architecture::{Architecture, Layer};
 use crate::convolution::{Machine, PackedForward};
 
 /// One layer's parameters.
@@ -14,9 +14,23 @@ pub struct LayerParameters<'a> {
     pub beta: &'a [f32],
 }
 
+/// Refuses parameters of other layers than these.
+pub(super) fn check(layers: &[Layer], parameters: &[LayerParameters<'_>]) {
+    assert_eq!(parameters.len(), layers.len(), "one set of parameters per layer");
+    for (index, (Layer { conv, .. }, given)) in layers.iter().zip(parameters).enumerate() {
+        let lengths = [given.weight.len(), given.gamma.len(), given.beta.len()];
+        let expected = [conv.weights(), conv.cout, conv.cout];
+        assert_eq!(lengths, expected, "weight, gamma and beta of layer {index}, {conv:?}");
+    }
+}
+
 /// One version of all parameters, packed and transformed for forward passes. A backward pass packs one layer after another for
 /// itself: kept, that would be as much memory again.
+///
+/// Any engine of the same architecture and instructions may use them, and computes by the algorithm
+/// of the one that packed them.
 pub struct PackedParameters {
+    architecture: Architecture,
     pub(super) layers: Vec<PackedLayer>,
 }
 
@@ -27,21 +41,24 @@ pub(super) struct PackedLayer {
 }
 
 impl PackedParameters {
-    pub(super) fn new(machine: &Machine, layers: &[Layer], parameters: &[LayerParameters<'_>]) -> Self {
-        assert_eq!(layers.len(), parameters.len(), "one set of parameters per layer");
-        let pack = |(&layer, given): (&Layer, &LayerParameters<'_>)| {
-            assert_eq!(
-                [given.gamma.len(), given.beta.len()],
-                [layer.conv.cout; 2],
-                "gamma and beta of {:?}",
-                layer.conv
-            );
-            PackedLayer {
-                gamma: given.gamma.to_vec(),
-                beta: given.beta.to_vec(),
-                forward: PackedForward::new(machine, layer.conv, given.weight),
-            }
+    pub(super) fn new(
+        machine: &Machine,
+        architecture: Architecture,
+        layers: &[Layer],
+        parameters: &[LayerParameters<'_>],
+    ) -> Self {
+        check(layers, parameters);
+        let pack = |(layer, given): (&Layer, &LayerParameters<'_>)| PackedLayer {
+            gamma: given.gamma.to_vec(),
+            beta: given.beta.to_vec(),
+            forward: PackedForward::new(machine, layer.conv, given.weight),
         };
-        Self { layers: layers.iter().zip(parameters).map(pack).collect() }
+        Self { architecture, layers: layers.iter().zip(parameters).map(pack).collect() }
+    }
+
+    /// Refuses to be used by a network of other dimensions. (Each layer refuses other
+    /// instructions.)
+    pub(super) fn check(&self, architecture: Architecture) {
+        assert_eq!(self.architecture, architecture, "parameters were packed for a network of these dimensions");
     }
 }

@@ -11,7 +11,10 @@ use crate::sums::Sums;
 use std::ops::Range;
 
 /// Masks `grad` in place by `activation > 0` and gathers, per channel, `Σ g`, `Σ g · y` and (with a shortcut) `Σ g · shortcut`.
-pub fn gate(
+///
+/// # Panics
+/// If the images are not all of one shape.
+pub(crate) fn gate(
     machine: &Machine,
     activation: &Image,
     y: &Image,
@@ -20,10 +23,14 @@ pub fn gate(
     sums: &mut Sums<3>,
 ) {
     let shape = y.shape();
+    assert_eq!([activation.shape(), grad.shape()], [shape; 2], "an activation and its gradient have one shape");
+    if let Some(shortcut) = shortcut {
+        assert_eq!(shortcut.shape(), shape, "a shortcut has the shape of what it is added to");
+    }
     let rows = Rows::of(shape);
     let (shared, stride) = sums.begin(rows.tasks(), shape.c);
-    let layout = grad.layout;
-    let out = Shared::new(&mut grad.data);
+    let layout = grad.layout();
+    let out = grad.shared();
     machine.pool.run(rows.tasks(), |task, scratch| {
         let len = rows.len();
         let totals = scratch.at_least(3 * (len + MAX_LANES));
@@ -56,18 +63,21 @@ impl Kernel for Gate<'_> {
     fn run<S: Simd>(self, simd: S) {
         let step = self.len + MAX_LANES;
         for row in self.range.clone() {
-            let activation = self.activation.data[start(self.activation.layout, row)..].as_ptr();
-            let y = self.y.data[start(self.y.layout, row)..].as_ptr();
-            let shortcut = self.shortcut.map(|image| image.data[start(image.layout, row)..].as_ptr());
+            let activation = self.activation.at(start(self.activation.layout(), row));
+            let y = self.y.at(start(self.y.layout(), row));
+            let shortcut = self.shortcut.map(|image| image.at(start(image.layout(), row)));
             let totals = self.totals.as_mut_ptr();
             // SAFETY: the row lies inside the gradient and belongs to this task.
             let grad = unsafe { self.out.at(start(self.layout, row)) };
             let mut i = 0;
             while i < self.len {
-                // SAFETY: `i < len`; loads may run over by less than a register, into slack at worst; `totals` has room for it.
+                // SAFETY: `i < len`, and all images have rows of `len`; loads of what nobody writes
+                // may run over by less than a register, into slack at worst; `totals` has room for
+                // it.
                 unsafe {
-                    let g = simd.where_positive(simd.load(activation.add(i)), simd.load(grad.add(i)));
-                    simd.store_first(grad.add(i), g, self.len - i);
+                    let left = self.len - i;
+                    let g = simd.where_positive(simd.load(activation.add(i)), simd.load_first(grad.add(i), left));
+                    simd.store_first(grad.add(i), g, left);
                     let total = totals.add(i);
                     simd.store(total, simd.add(simd.load(total), g));
                     let total = totals.add(step + i);
@@ -85,7 +95,7 @@ impl Kernel for Gate<'_> {
 
 /// Gradients of a norm's own parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ChannelGradients {
+pub(crate) struct ChannelGradients {
     /// Of γ.
     pub gamma: Vec<f32>,
     /// Of β.
@@ -93,7 +103,7 @@ pub struct ChannelGradients {
 }
 
 /// The gradient of a norm's input as `a · g + b · y + c` per channel.
-pub struct Backward {
+pub(crate) struct Backward {
     on_grad: Vec<f32>,
     on_y: Vec<f32>,
     constant: Vec<f32>,
@@ -102,7 +112,10 @@ pub struct Backward {
 impl Backward {
     /// From `Σ g` and `Σ g · y` per channel over `pixels` pixels. With `constants`, the statistics did not come from `y` (running
     /// statistics), so no gradient flows through them.
-    pub fn new(
+    ///
+    /// # Panics
+    /// If there are fewer statistics or factors than sums.
+    pub(crate) fn new(
         statistics: &Statistics,
         gamma: &[f32],
         sums: impl Iterator<Item = [f64; 2]>,
@@ -129,12 +142,18 @@ impl Backward {
     }
 
     /// Writes the gradient of `y` to the bordered image `out`, from the masked gradient `grad` of the norm's output.
-    pub fn run(&self, machine: &Machine, grad: &Image, y: &Image, out: &mut Image) {
-        let w = y.shape().w;
-        let rows = Rows::of(y.shape());
+    ///
+    /// # Panics
+    /// If the images are not all of one shape, or the norm was of another number of channels.
+    pub(crate) fn run(&self, machine: &Machine, grad: &Image, y: &Image, out: &mut Image) {
+        let shape = y.shape();
+        assert_eq!([grad.shape(), out.shape()], [shape; 2], "gradients have the shape of what they are of");
+        assert_eq!(self.on_grad.len(), shape.c, "a norm of every channel of {shape:?}");
+        let w = shape.w;
+        let rows = Rows::of(shape);
         let factors = [repeat(&self.on_grad, w), repeat(&self.on_y, w), repeat(&self.constant, w)];
-        let layout = out.layout;
-        let out = Shared::new(&mut out.data);
+        let layout = out.layout();
+        let out = out.shared();
         machine.pool.run(rows.tasks(), |task, _| {
             let (range, len) = (rows.of_task(task), rows.len());
             machine.isa.run(Apply { grad, y, factors: &factors, out, layout, range, len });
@@ -156,15 +175,17 @@ impl Kernel for Apply<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let [on_grad, on_y, constant] = self.factors;
-        let (on_grad, on_y, constant) = (on_grad.as_ptr(), on_y.as_ptr(), constant.as_ptr());
+        let (on_grad, on_y, constant) = (on_grad.at(0), on_y.at(0), constant.at(0));
         for row in self.range.clone() {
-            let grad = self.grad.data[start(self.grad.layout, row)..].as_ptr();
-            let y = self.y.data[start(self.y.layout, row)..].as_ptr();
+            let grad = self.grad.at(start(self.grad.layout(), row));
+            let y = self.y.at(start(self.y.layout(), row));
             // SAFETY: the row lies inside the output and belongs to this task.
             let out = unsafe { self.out.at(start(self.layout, row)) };
             let mut i = 0;
             while i < self.len {
-                // SAFETY: `i < len`; loads may run over by less than a register, into slack at worst.
+                // SAFETY: `i < len`, and all images and factors have rows of `len`; loads may run
+                // over by less than a register, into slack at worst, and nobody writes what is
+                // loaded.
                 unsafe {
                     let offset = simd.mul_add(simd.load(y.add(i)), simd.load(on_y.add(i)), simd.load(constant.add(i)));
                     let value = simd.mul_add(simd.load(grad.add(i)), simd.load(on_grad.add(i)), offset);

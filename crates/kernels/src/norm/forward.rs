@@ -4,7 +4,7 @@ use super::EPSILON;
 use super::rows::{Rows, repeat, start};
 use crate::buffer::{Buffer, Shared};
 use crate::convolution::Machine;
-use crate::image::Image;
+use crate::image::{Image, Layout, Shape};
 use crate::isa::Kernel;
 use crate::simd::Simd;
 use crate::sums::Sums;
@@ -21,7 +21,7 @@ pub struct Statistics {
 
 impl Statistics {
     /// From the `Σ y`, `Σ y²` that a convolution gathered over `pixels` pixels.
-    pub fn of(moments: &Sums<2>, pixels: usize) -> Self {
+    pub(crate) fn of(moments: &Sums<2>, pixels: usize) -> Self {
         let count = pixels as f64;
         let of = |[sum, squares]: [f64; 2]| {
             let mean = sum / count;
@@ -31,6 +31,12 @@ impl Statistics {
         Self { mean, variance }
     }
 
+    /// Refuses statistics of another number of channels.
+    pub(crate) fn check(&self, channels: usize) {
+        let lengths = [self.mean.len(), self.variance.len()];
+        assert_eq!(lengths, [channels; 2], "one mean and one variance for each of {channels} channels");
+    }
+
     pub(crate) fn inverse_deviation(&self) -> Vec<f32> {
         self.variance.iter().map(|v| 1.0 / (v + EPSILON).sqrt()).collect()
     }
@@ -38,25 +44,36 @@ impl Statistics {
 
 /// A norm as one multiplication and one addition per channel.
 #[derive(Clone, Debug)]
-pub struct Affine {
+pub(crate) struct Affine {
     /// `γ / √(variance + ε)`.
-    pub scale: Vec<f32>,
-    /// `β − mean · scale`.
-    pub shift: Vec<f32>,
+    scale: Vec<f32>,
+    /// `β − mean · scale`: as many.
+    shift: Vec<f32>,
 }
 
 impl Affine {
     /// The norm with `statistics`, then `γ · + β`.
-    pub fn new(statistics: &Statistics, gamma: &[f32], beta: &[f32]) -> Self {
+    ///
+    /// # Panics
+    /// If they are not all of one number of channels.
+    pub(crate) fn new(statistics: &Statistics, gamma: &[f32], beta: &[f32]) -> Self {
+        assert_eq!(gamma.len(), beta.len(), "gamma and beta of one layer");
+        statistics.check(gamma.len());
         let scale: Vec<f32> = statistics.inverse_deviation().iter().zip(gamma).map(|(i, g)| i * g).collect();
         let shift = (0..beta.len()).map(|c| beta[c] - statistics.mean[c] * scale[c]).collect();
         Self { scale, shift }
+    }
+
+    /// Scale and shift, repeated along a row of an image of shape `shape`.
+    fn along_row(&self, shape: Shape) -> [Buffer; 2] {
+        assert_eq!(self.scale.len(), shape.c, "a scale and a shift for every channel of {shape:?}");
+        [repeat(&self.scale, shape.w), repeat(&self.shift, shape.w)]
     }
 }
 
 /// What is added before the `ReLU`.
 #[derive(Clone, Copy)]
-pub enum Residual<'a> {
+pub(crate) enum Residual<'a> {
     /// Nothing.
     None,
     /// An activation.
@@ -66,37 +83,40 @@ pub enum Residual<'a> {
 }
 
 /// `output = relu(affine(y) + residual)`.
-pub fn activate(machine: &Machine, y: &Image, affine: &Affine, residual: Residual<'_>, output: &mut Image) {
+///
+/// # Panics
+/// If the images are not all of one shape, or the norms of another number of channels.
+pub(crate) fn activate(machine: &Machine, y: &Image, affine: &Affine, residual: Residual<'_>, output: &mut Image) {
     let shape = y.shape();
+    assert_eq!(output.shape(), shape, "an activation has the shape of what it is made of");
     let rows = Rows::of(shape);
-    let (scale, shift) = (repeat(&affine.scale, shape.w), repeat(&affine.shift, shape.w));
-    let (other, other_scale, other_shift) = match residual {
-        Residual::None => (None, None, None),
-        Residual::Identity(image) => (Some(image), None, None),
-        Residual::Normalised(image, affine) => {
-            (Some(image), Some(repeat(&affine.scale, shape.w)), Some(repeat(&affine.shift, shape.w)))
-        }
+    let factors = affine.along_row(shape);
+    let (other, other_factors) = match residual {
+        Residual::None => (None, None),
+        Residual::Identity(image) => (Some(image), None),
+        Residual::Normalised(image, affine) => (Some(image), Some(affine.along_row(shape))),
     };
-    let layout = output.layout;
-    let out = Shared::new(&mut output.data);
+    if let Some(other) = other {
+        assert_eq!(other.shape(), shape, "a residual has the shape of what it is added to");
+    }
+    let layout = output.layout();
+    let out = output.shared();
     machine.pool.run(rows.tasks(), |task, _| {
         let (range, len) = (rows.of_task(task), rows.len());
-        for row in range.clone() {
-            debug_assert!(start(layout, row) + len <= shape.n * layout.image());
-        }
-        let normalised = other_scale.as_ref().zip(other_shift.as_ref());
-        machine.isa.run(Activate { y, scale: &scale, shift: &shift, other, normalised, out, layout, range, len });
+        let (factors, normalised) = (&factors, other_factors.as_ref());
+        machine.isa.run(Activate { y, factors, other, normalised, out, layout, range, len });
     });
 }
 
 struct Activate<'a> {
     y: &'a Image,
-    scale: &'a Buffer,
-    shift: &'a Buffer,
+    /// Scale and shift of `y`.
+    factors: &'a [Buffer; 2],
     other: Option<&'a Image>,
-    normalised: Option<(&'a Buffer, &'a Buffer)>,
+    /// Scale and shift of `other`.
+    normalised: Option<&'a [Buffer; 2]>,
     out: Shared,
-    layout: crate::image::Layout,
+    layout: Layout,
     range: Range<usize>,
     len: usize,
 }
@@ -105,21 +125,24 @@ impl Kernel for Activate<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         for row in self.range.clone() {
-            let y = self.y.data[start(self.y.layout, row)..].as_ptr();
-            let (scale, shift) = (self.scale.as_ptr(), self.shift.as_ptr());
+            let y = self.y.at(start(self.y.layout(), row));
+            let [scale, shift] = self.factors.each_ref().map(|factor| factor.at(0));
             // SAFETY: the row lies inside the output and belongs to this task.
             let out = unsafe { self.out.at(start(self.layout, row)) };
-            let other = self.other.map(|image| image.data[start(image.layout, row)..].as_ptr());
+            let other = self.other.map(|image| image.at(start(image.layout(), row)));
+            let normalised = self.normalised.map(|factors| factors.each_ref().map(|factor| factor.at(0)));
             let mut i = 0;
             while i < self.len {
-                // SAFETY: `i < len`; loads may run over by less than a register, into the slack of a buffer at worst.
+                // SAFETY: `i < len`, and all images and factors have rows of `len`; loads may run
+                // over by less than a register, into the slack of a buffer at worst, and nobody
+                // writes what is loaded.
                 unsafe {
                     let mut sum = simd.mul_add(simd.load(y.add(i)), simd.load(scale.add(i)), simd.load(shift.add(i)));
-                    match (other, self.normalised) {
+                    match (other, normalised) {
                         (None, _) => {}
                         (Some(other), None) => sum = simd.add(sum, simd.load(other.add(i))),
-                        (Some(other), Some((scale, shift))) => {
-                            let (scale, shift) = (simd.load(scale.as_ptr().add(i)), simd.load(shift.as_ptr().add(i)));
+                        (Some(other), Some([scale, shift])) => {
+                            let (scale, shift) = (simd.load(scale.add(i)), simd.load(shift.add(i)));
                             sum = simd.add(sum, simd.mul_add(simd.load(other.add(i)), scale, shift));
                         }
                     }

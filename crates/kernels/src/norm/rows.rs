@@ -2,6 +2,7 @@
 
 use crate::buffer::Buffer;
 use crate::image::{Layout, Shape};
+use crate::size;
 use std::ops::Range;
 
 /// Floats per task: a quarter of a first-level cache for each of two images.
@@ -9,7 +10,7 @@ const PER_TASK: usize = 1 << 13;
 
 /// `values` repeated `w` times.
 pub(super) fn repeat(values: &[f32], w: usize) -> Buffer {
-    let mut row = Buffer::new(values.len() * w);
+    let mut row = Buffer::new(size::floats([values.len(), w]));
     for pixel in row.chunks_exact_mut(values.len()) {
         pixel.copy_from_slice(values);
     }
@@ -24,6 +25,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
+    /// Of a shape that is not empty.
     pub(super) fn of(shape: Shape) -> Self {
         Self { shape, per_task: (PER_TASK / (shape.w * shape.c)).max(1) }
     }
@@ -45,5 +47,6 @@ impl Rows {
 /// Where row `row` (counted through the batch) begins.
 #[inline(always)]
 pub(super) fn start(layout: Layout, row: usize) -> usize {
-    layout.offset(row / layout.shape.h, row % layout.shape.h, 0)
+    let h = layout.shape().h;
+    layout.offset(row / h, row % h, 0)
 }

@@ -4,19 +4,19 @@ use super::Simd;
 use std::arch::x86_64::{
     __m256, _CMP_GT_OQ, _mm_loadu_ps, _mm_storeu_ps, _mm256_add_ps, _mm256_and_ps, _mm256_blend_ps,
     _mm256_castps128_ps256, _mm256_castps256_ps128, _mm256_cmp_ps, _mm256_extractf128_ps, _mm256_fmadd_ps,
-    _mm256_fnmadd_ps, _mm256_loadu_ps, _mm256_max_ps, _mm256_mul_ps, _mm256_set_m128, _mm256_set1_ps,
-    _mm256_setzero_ps, _mm256_storeu_ps, _mm256_sub_ps,
+    _mm256_fnmadd_ps, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_maskload_ps, _mm256_max_ps, _mm256_mul_ps,
+    _mm256_set_m128, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps, _mm256_sub_ps,
 };
 
 /// Proof that the processor has AVX2 and FMA.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx2(());
+pub(crate) struct Avx2(());
 
 impl Avx2 {
     /// # Safety
     /// The processor must have AVX2 and FMA.
     #[inline(always)]
-    pub unsafe fn assume() -> Self {
+    pub(crate) unsafe fn assume() -> Self {
         Self(())
     }
 }
@@ -86,6 +86,19 @@ impl Simd for Avx2 {
     fn where_positive(self, gate: Self::V, value: Self::V) -> Self::V {
         // SAFETY: see the impl.
         unsafe { _mm256_and_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(gate, _mm256_setzero_ps()), value) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_first(self, from: *const f32, count: usize) -> Self::V {
+        /// Any eight in a row are the mask of some first lanes.
+        const LANES: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+        if count >= 8 {
+            // SAFETY: the caller vouches for `count >= 8` floats.
+            return unsafe { _mm256_loadu_ps(from) };
+        }
+        // SAFETY: eight numbers from `LANES[8 - count]` on; lanes whose number is 0 are not
+        // touched.
+        unsafe { _mm256_maskload_ps(from, _mm256_loadu_si256(LANES.as_ptr().add(8 - count).cast())) }
     }
 
     #[inline(always)]

@@ -10,13 +10,13 @@ use std::arch::x86_64::{
 
 /// Proof that the processor has AVX-512F.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512(());
+pub(crate) struct Avx512(());
 
 impl Avx512 {
     /// # Safety
     /// The processor must have AVX-512F.
     #[inline(always)]
-    pub unsafe fn assume() -> Self {
+    pub(crate) unsafe fn assume() -> Self {
         Self(())
     }
 }

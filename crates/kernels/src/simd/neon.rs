@@ -9,13 +9,13 @@ use std::arch::aarch64::{
 
 /// Proof that the processor has NEON.
 #[derive(Clone, Copy, Debug)]
-pub struct Neon(());
+pub(crate) struct Neon(());
 
 impl Neon {
     /// # Safety
     /// The processor must have NEON.
     #[inline(always)]
-    pub unsafe fn assume() -> Self {
+    pub(crate) unsafe fn assume() -> Self {
         Self(())
     }
 }

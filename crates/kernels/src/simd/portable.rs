@@ -4,7 +4,7 @@ use super::Simd;
 
 /// Four lanes in an array; compilers keep it in a 128-bit register where there is one.
 #[derive(Clone, Copy, Debug)]
-pub struct Portable;
+pub(crate) struct Portable;
 
 macro_rules! lanewise {
     ($($x:ident),+ => $value:expr) => {{

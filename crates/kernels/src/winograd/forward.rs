@@ -25,7 +25,9 @@ const FEW: usize = 12;
 const MOST: usize = BLOCK / 4 + 2;
 
 impl Weights {
-    /// Convolves `input` and hands the result to `sink`, which writes to an image laid out as `out`.
+    /// Convolves `input` and hands the result to `sink`, which writes to an image laid out as
+    /// `out`. The caller has checked that these are the shapes of the layer, that `input` has a
+    /// border and that `machine` has the registers the weights were packed for.
     pub(crate) fn run<K: Sink>(
         &self,
         machine: &Machine,
@@ -35,9 +37,9 @@ impl Weights {
         sums: Option<&mut Sums<2>>,
     ) {
         debug_assert_eq!(K::GATHERS, sums.is_some());
-        let tiles = Tiles::of(out.shape);
+        let tiles = Tiles::of(out.shape());
         let chunks = tiles.count().div_ceil(CHUNK);
-        let (rows, stride) = sums.map(|sums| sums.begin(chunks, out.shape.c)).unzip();
+        let (rows, stride) = sums.map(|sums| sums.begin(chunks, out.shape().c)).unzip();
         let job = Job { weights: self, tiles, input, out, sink, rows, stride: stride.unwrap_or(0) };
         if chunks >= FEW { job.by_chunks(machine, chunks) } else { job.by_channels(machine, chunks) }
     }
@@ -114,7 +116,7 @@ impl<K: Sink> Job<'_, K> {
                     job: self,
                     v,
                     at,
-                    m: &mut *m,
+                    m: m.as_mut_ptr(),
                     products,
                     tiles: tiles.clone(),
                     panels,
@@ -143,7 +145,7 @@ impl<K: Sink> Job<'_, K> {
             let panels = blocks.panels(block);
             let tiles = self.chunk(chunk);
             let v = transformed[tiles.start * at.pitch..].as_ptr();
-            let m = scratch.at_least(products.len());
+            let m = scratch.at_least(products.len()).as_mut_ptr();
             machine.isa.run(Multiply { job: self, v, at, m, products, tiles, panels, sums: self.sums(chunk) });
         });
     }
@@ -170,7 +172,8 @@ struct Multiply<'a, K> {
     job: Job<'a, K>,
     v: *const f32,
     at: Transformed,
-    m: &'a mut [f32],
+    /// Room for the products, this task's own.
+    m: *mut f32,
     products: Transformed,
     tiles: Range<usize>,
     panels: Range<usize>,
@@ -199,7 +202,7 @@ impl<K: Sink> Multiply<'_, K> {
         let Weights { depth, packed, .. } = self.job.weights;
         let width = (NV + usize::from(HALF)) * S::LANES;
         let u = packed[panel.packed_at(POINTS * depth)..].as_ptr();
-        let m = self.m.as_ptr().cast_mut().wrapping_add(panel.first - first);
+        let m = self.m.wrapping_add(panel.first - first);
         let (depth, v_pitch, m_pitch, tiles) = (*depth, self.at.pitch, self.products.pitch, self.tiles.len());
         for point in 0..POINTS {
             let u = u.wrapping_add(point * depth * width);
@@ -224,7 +227,8 @@ impl<K: Sink> Multiply<'_, K> {
     /// `Aᵀ m A` of every tile, to the sink.
     #[inline(always)]
     fn write<S: Simd>(&self, simd: S, channels: Range<usize>) {
-        let (shape, c, row) = (self.job.out.shape, self.job.out.shape.c, self.job.out.row());
+        let (shape, row) = (self.job.out.shape(), self.job.out.row());
+        let c = shape.c;
         let mut sums = [[simd.zero(); 2]; MOST];
         for (t, tile) in self.tiles.clone().enumerate() {
             let (n, y, x) = self.job.tiles.corner(tile);
@@ -232,7 +236,7 @@ impl<K: Sink> Multiply<'_, K> {
             let whole = y + TILE <= shape.h && x + TILE <= shape.w;
             let (mut channel, mut register) = (channels.start, 0);
             while channel < channels.end {
-                let from = self.m.as_ptr().wrapping_add(t * self.products.pitch + channel - channels.start);
+                let from = self.m.cast_const().wrapping_add(t * self.products.pitch + channel - channels.start);
                 let count = channels.end - channel;
                 for parity in [0, 1] {
                     // SAFETY: the products of this tile.

@@ -2,8 +2,9 @@
 
 use super::transform;
 use super::{GAP, POINTS};
-use crate::image::{Image, Layout, Shape, TILE};
+use crate::image::{Image, Shape, TILE};
 use crate::simd::Simd;
+use crate::size;
 use std::ops::Range;
 
 /// All tiles of a batch, counted along rows, then columns of tiles, then images.
@@ -51,16 +52,16 @@ impl Transformed {
             // Rows a power of two apart would fall into the same cache sets.
             pitch += 16;
         }
-        Self { pitch, point: tiles * pitch + GAP, block: usize::MAX, channels }
+        Self { pitch, point: size::floats([tiles, pitch]) + GAP, block: usize::MAX, channels }
     }
 
     /// Blocks of `block` channels, a multiple of `lanes`: what a weight gradient reads tile by tile, a few channels of each.
     pub(super) fn in_blocks(tiles: usize, channels: usize, block: usize) -> Self {
-        Self { pitch: block, point: tiles * block + GAP, block, channels }
+        Self { pitch: block, point: size::floats([tiles, block]) + GAP, block, channels }
     }
 
     pub(super) fn len(self) -> usize {
-        self.channels.div_ceil(self.block).max(1) * POINTS * self.point
+        size::floats([self.channels.div_ceil(self.block).max(1), POINTS, self.point])
     }
 
     /// Where channel `channel` of tile 0, point 0 is.
@@ -76,7 +77,8 @@ impl Transformed {
 /// Writes `Bᵀ d B` of the input tiles `range` to `to`, tile after tile.
 ///
 /// # Safety
-/// `to` must be writable for `range.len()` tiles of the layout `at` says.
+/// `to` must be writable for `range.len()` tiles of the layout `at` says, and `image` must have a
+/// border and the tiles of `range`.
 #[inline(always)]
 pub(super) unsafe fn transform_input<S: Simd>(
     simd: S,
@@ -86,10 +88,11 @@ pub(super) unsafe fn transform_input<S: Simd>(
     to: *mut f32,
     at: Transformed,
 ) {
-    let (c, row) = (image.shape().c, image.layout.row());
+    let layout = image.layout();
+    let (c, row) = (layout.shape().c, layout.row());
     for (t, tile) in range.enumerate() {
         let (n, y, x) = tiles.corner(tile);
-        let from = image.data[image.layout.offset_before(n, y, x)..].as_ptr();
+        let from = image.at(layout.offset_before(n, y, x));
         let mut channel = 0;
         while channel < c {
             // SAFETY: 6×6 pixels inside the bordered image; a register may run over into the next pixel or the slack.
@@ -105,7 +108,8 @@ pub(super) unsafe fn transform_input<S: Simd>(
 /// Writes `A y Aᵀ` of the output-gradient tiles `range` to `to`, tile after tile.
 ///
 /// # Safety
-/// `to` must be writable for `range.len()` tiles of the layout `at` says.
+/// `to` must be writable for `range.len()` tiles of the layout `at` says, and `image` must have the
+/// tiles of `range`.
 #[inline(always)]
 pub(super) unsafe fn transform_output_gradient<S: Simd>(
     simd: S,
@@ -115,11 +119,11 @@ pub(super) unsafe fn transform_output_gradient<S: Simd>(
     to: *mut f32,
     at: Transformed,
 ) {
-    let layout: Layout = image.layout;
-    let (c, row) = (layout.shape.c, layout.row());
+    let layout = image.layout();
+    let (c, row) = (layout.shape().c, layout.row());
     for (t, tile) in range.enumerate() {
         let (n, y, x) = tiles.corner(tile);
-        let from = image.data[layout.offset(n, y, x)..].as_ptr();
+        let from = image.at(layout.offset(n, y, x));
         let mut channel = 0;
         while channel < c {
             // SAFETY: 4×4 pixels inside the image rounded up to tiles; a register may run over into the next pixel or the slack.

@@ -12,6 +12,7 @@ use crate::gemm::{Block, Panel, Panels, row_blocks, with_panel};
 use crate::image::Image;
 use crate::isa::Kernel;
 use crate::simd::Simd;
+use crate::size;
 use std::ops::Range;
 
 /// Tiles of a chunk.
@@ -24,7 +25,8 @@ const SMALL: usize = 64 * 64;
 const ROWS: usize = 48;
 const COLUMNS: usize = 48;
 
-/// Writes the gradient to the weights `[3, 3, cin, cout]`; `input` and `grad` are bordered.
+/// Writes the gradient to the weights `[3, 3, cin, cout]`; `input` and `grad` are bordered. The
+/// caller has checked all shapes.
 pub(crate) fn weight_gradient(machine: &Machine, conv: Convolution, input: &Image, grad: &Image, gradient: &mut [f32]) {
     let tiles = Tiles::of(grad.shape());
     let job = Job { machine, conv, input, grad, tiles };
@@ -50,7 +52,7 @@ impl Job<'_> {
         let lanes = self.machine.isa.lanes();
         let (v_at, g_at) = (Transformed::new(CHUNK, cin, lanes), Transformed::new(CHUNK, cout, lanes));
         let sums = Transformed::new(cin, cout, lanes);
-        let mut partial = self.machine.spare.lend(PARTS * sums.len());
+        let mut partial = self.machine.spare.lend(size::floats([PARTS, sums.len()]));
         let shared = Shared::new(&mut partial);
         let count = self.tiles.count();
         self.machine.pool.run(PARTS, |part, scratch| {
@@ -60,9 +62,9 @@ impl Job<'_> {
             let range = part * count / PARTS..(part + 1) * count / PARTS;
             for first in range.clone().step_by(CHUNK) {
                 let chunk = first..range.end.min(first + CHUNK);
-                let (to_v, to_g) = (v.as_mut_ptr(), g.as_mut_ptr());
-                let (v, g, depth) = (v.as_ptr(), g.as_ptr(), chunk.len());
-                self.machine.isa.run(Transform { job: self, range: chunk, v: to_v, v_at, g: to_g, g_at });
+                let (v, g, depth) = (v.as_mut_ptr(), g.as_mut_ptr(), chunk.len());
+                self.machine.isa.run(Transform { job: self, range: chunk, v, v_at, g, g_at });
+                let (v, g) = (v.cast_const(), g.cast_const());
                 let add = first > range.start;
                 let (rows, columns) = (0..cin, 0..cout);
                 self.machine.isa.run(Product { v, v_at, g, g_at, depth, rows, columns, out, sums, add });
@@ -137,7 +139,8 @@ impl Kernel for Transform<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let Job { input, grad, tiles, .. } = self.job;
-        // SAFETY: both destinations were made for these tiles.
+        // SAFETY: both destinations were made for these tiles, which both images have: the gradient
+        // has the shape of the output.
         unsafe {
             transform_input(simd, tiles, input, self.range.clone(), self.v, self.v_at);
             transform_output_gradient(simd, tiles, grad, self.range, self.g, self.g_at);

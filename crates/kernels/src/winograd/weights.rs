@@ -6,6 +6,7 @@ use crate::convolution::{Convolution, Machine};
 use crate::gemm::Panels;
 use crate::isa::Kernel;
 use crate::simd::Simd;
+use crate::size;
 use std::ops::Range;
 
 /// Transformed weights of one layer, for one direction.
@@ -42,7 +43,7 @@ impl Weights {
 
     fn transform(machine: &Machine, depth: usize, columns: usize, weights: &[f32]) -> Self {
         let panels = Panels::new(columns, machine.isa.lanes(), machine.isa.halves());
-        let mut packed = machine.spare.lend(POINTS * depth * panels.padded());
+        let mut packed = machine.spare.lend(size::floats([POINTS, depth, panels.padded()]));
         let out = Shared::new(&mut packed);
         machine.pool.run(depth.div_ceil(ROWS), |task, _| {
             let rows = task * ROWS..depth.min((task + 1) * ROWS);
