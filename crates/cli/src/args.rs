@@ -6,7 +6,7 @@ pub mod grid;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use rehearsal::config::Said;
+use rehearsal::config::PartialConfig;
 
 /// Train image classifiers that keep learning: replay from a small memory, chosen by balanced retrieval.
 #[derive(Parser)]
@@ -107,7 +107,7 @@ pub struct Settings {
     /// With --stream blurry: the share of each task's images that comes from other tasks [default: 0.1]
     #[arg(long, value_name = "SHARE", help_heading = "Data")]
     pub blur: Option<f64>,
-    /// Into how many tasks the classes are cut [default: 5, 10 or 20, as is usual for the data set]
+    /// Into how many tasks the classes are cut [default: 5, 10 or 20, by the data set]
     #[arg(long, value_name = "N", help_heading = "Data")]
     pub tasks: Option<usize>,
     /// Use the data set's first N classes [default: all]
@@ -155,7 +155,7 @@ pub struct Settings {
     /// Channels after the first convolution; 64 is ResNet-18, 20 its reduced form [default: 20]
     #[arg(long, value_name = "N", help_heading = "Learning")]
     pub width: Option<usize>,
-    /// Decides every random draw [default: 0]
+    /// RngStream every random draw [default: 0]
     #[arg(long, value_name = "N", help_heading = "Learning")]
     pub seed: Option<u64>,
     /// Look into the steps and write diagnostics.jsonl: proxy drift, distances and classes of the retrieved, loss changes, gradients
@@ -173,9 +173,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// As what the user said.
-    pub fn said(&self) -> Said {
-        Said {
+    /// As a partial config.
+    pub fn settings(&self) -> PartialConfig {
+        PartialConfig {
             dataset: self.dataset.clone(),
             data: self.data.clone(),
             size: self.size,
@@ -203,7 +203,7 @@ impl Settings {
             tensorboard: self.tensorboard.then_some(true),
             threads: self.threads,
             device: self.device.clone(),
-            ..Said::default()
+            ..PartialConfig::default()
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The binary `rehearsal`. Standard output is data, standard error is talk and progress. Exit codes: 0 done, 1 something went wrong on the
+//! The binary `rehearsal`. Standard output is data, standard error is messages and progress. Exit codes: 0 done, 1 something went wrong on the
 //! way, 2 what was asked makes no sense, 130 stopped by the user.
 
 mod args;
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         Command::Compare(compare) => commands::compare::compare(&compare),
     };
     done.unwrap_or_else(|error| {
-        printer::talk(&format!("error: {error:#}"));
+        printer::message(&format!("error: {error:#}"));
         ExitCode::FAILURE
     })
 }

@@ -29,7 +29,7 @@ pub fn bytes(count: u64) -> String {
 }
 
 /// Says a line on standard error. A reader who has gone away does not stop a run.
-pub fn talk(line: &str) {
+pub fn message(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 

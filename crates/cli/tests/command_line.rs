@@ -23,7 +23,7 @@ fn directory_with(toml: &str) -> tempfile::TempDir {
     directory
 }
 
-/// The result of a run without what differs from one sitting to the next.
+/// The result of a run without what differs from one session to the next.
 fn result(directory: &Path) -> Value {
     let text = std::fs::read_to_string(directory.join("result.json")).unwrap();
     let mut value: Value = serde_json::from_str(&text).unwrap();
@@ -57,10 +57,10 @@ fn a_run_writes_its_files_and_prints_a_table() {
     {
         assert!(table.contains(expected), "{expected:?} in {table}");
     }
-    let talk = text(&output.stderr);
-    assert!(talk.contains("after task 1/2: accuracy"), "{talk}");
+    let message = text(&output.stderr);
+    assert!(message.contains("after task 1/2: accuracy"), "{message}");
     let plain = |text: &str| text.chars().all(|c| c == '\n' || !c.is_control());
-    assert!(plain(talk) && plain(table), "no control characters in a pipe");
+    assert!(plain(message) && plain(table), "no control characters in a pipe");
 
     let run = directory.path().join("runs/pcr-balanced-embedded-seed3");
     let result: Value = serde_json::from_str(&std::fs::read_to_string(run.join("result.json")).unwrap()).unwrap();

@@ -15,9 +15,9 @@ use std::{
 use program::{output, rehearsal, text};
 use rehearsal::{
     Learner,
-    chance::{Chance, Decides},
     memory::Memory,
     network::State,
+    rng::{Rng, RngStream},
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -95,10 +95,10 @@ fn a_grid_runs_everything_once() {
     let result = directory.path().join("runs/small/random-seed1/result.json");
     let written = fs::metadata(&result).unwrap().modified().unwrap();
     let all = output(directory.path(), &["grid", "small.toml", "--jobs", "2"]);
-    let talk = text(&all.stderr);
-    assert!(all.status.success() && talk.contains("4 runs: 2 done, 2 left in runs/small"), "{talk}");
-    assert!(talk.contains("[4/4] ") && talk.contains("make a report: rehearsal report runs/small"), "{talk}");
-    assert!(talk.chars().all(|c| c == '\n' || !c.is_control()), "no control characters in a pipe");
+    let message = text(&all.stderr);
+    assert!(all.status.success() && message.contains("4 runs: 2 done, 2 left in runs/small"), "{message}");
+    assert!(message.contains("[4/4] ") && message.contains("make a report: rehearsal report runs/small"), "{message}");
+    assert!(message.chars().all(|c| c == '\n' || !c.is_control()), "no control characters in a pipe");
     assert_eq!(fs::metadata(&result).unwrap().modified().unwrap(), written, "what is finished is not touched");
     let again = output(directory.path(), &["grid", "small.toml"]);
     assert!(again.status.success() && text(&again.stderr).contains("nothing is left to do"));
@@ -169,13 +169,13 @@ fn a_run_that_fails_is_listed_with_its_log_and_the_others_go_on_if_told() {
     assert_eq!(stopped.status.code(), Some(1));
     assert_eq!(states(directory.path()), ["failed", "left"]);
     let on = output(directory.path(), &["grid", "small.toml", "--jobs", "1", "--continue-on-error"]);
-    let talk = text(&on.stderr);
-    assert_eq!(on.status.code(), Some(1), "{talk}");
+    let message = text(&on.stderr);
+    assert_eq!(on.status.code(), Some(1), "{message}");
     assert_eq!(states(directory.path()), ["failed", "done"]);
-    let last = talk.trim_end().lines().last().unwrap();
-    assert!(last.starts_with("failed: ") && last.contains("the loss is"), "{talk}");
+    let last = message.trim_end().lines().last().unwrap();
+    assert!(last.starts_with("failed: ") && last.contains("the loss is"), "{message}");
     let log = last.rsplit_once("(all of it: ").unwrap().1.trim_end_matches(')');
-    assert!(fs::read_to_string(directory.path().join(log)).unwrap().contains("try a smaller `--lr`"), "{talk}");
+    assert!(fs::read_to_string(directory.path().join(log)).unwrap().contains("try a smaller `--lr`"), "{message}");
 }
 
 /// Lines of all logs of steps: how far a grid is.
@@ -214,15 +214,15 @@ fn killed_ten_times_at_random_moments_it_comes_to_the_same_bits() {
 
     let seed = std::process::id().into();
     println!("killed at moments drawn from {seed}");
-    let mut chance = Chance::new(seed, Decides::Retrieval, &[]);
+    let mut rng = Rng::new(seed, RngStream::Retrieval, &[]);
     let directory = directory_with(GRID);
     let place: PathBuf = directory.path().join("runs/small");
     let mut hit = 0;
     for round in 0..10 {
         let mut grid = start(directory.path());
         // 192 steps and 8 tests in all: not one round in ten can do it alone.
-        wait_for(&mut grid, &place, chance.below(12) as usize);
-        std::thread::sleep(Duration::from_micros(chance.below(20_000)));
+        wait_for(&mut grid, &place, rng.below(12) as usize);
+        std::thread::sleep(Duration::from_micros(rng.below(20_000)));
         hit += usize::from(grid.try_wait().unwrap().is_none());
         // The grid and its workers, or the grid alone: then its workers must stop by themselves.
         let target = if round % 3 == 2 { grid.id().to_string() } else { format!("-{}", grid.id()) };
@@ -257,11 +257,14 @@ fn asked_to_stop_it_stops_at_checkpoints_and_the_same_command_goes_on() {
         }
         signal("-INT", &format!("-{}", grid.id()));
         let ended = grid.wait_with_output().unwrap();
-        let talk = text(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(130), "{talk}");
-        assert!(talk.contains("stopping at checkpoints") && talk.contains("go on with the same command"), "{talk}");
-        assert!(states(directory.path()).contains(&"stopped".to_owned()), "{talk}");
-        assert!(!states(directory.path()).contains(&"failed".to_owned()), "{talk}");
+        let message = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(130), "{message}");
+        assert!(
+            message.contains("stopping at checkpoints") && message.contains("go on with the same command"),
+            "{message}"
+        );
+        assert!(states(directory.path()).contains(&"stopped".to_owned()), "{message}");
+        assert!(!states(directory.path()).contains(&"failed".to_owned()), "{message}");
     }
     let on = output(directory.path(), &["grid", "small.toml"]);
     assert!(on.status.success(), "{}", text(&on.stderr));
@@ -299,9 +302,9 @@ fn a_run_that_is_not_done_is_not_called_done() {
     assert!(text(&other.stderr).contains("another grid is running in runs/small"), "{}", text(&other.stderr));
     signal("-INT", &worker);
     let ended = grid.wait_with_output().unwrap();
-    let talk = text(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(1), "{talk}");
-    assert!(talk.contains("1 done, 1 stopped") && talk.contains("go on with the same command"), "{talk}");
+    let message = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{message}");
+    assert!(message.contains("1 done, 1 stopped") && message.contains("go on with the same command"), "{message}");
 }
 
 #[cfg(unix)]

@@ -13,9 +13,9 @@ use std::{
     time::Instant,
 };
 
-use data::{Dataset, Request, decode::decode};
 use image::{Rgb, RgbImage, codecs::jpeg::JpegEncoder};
 use rayon::prelude::*;
+use rehearsal_data::{Dataset, Request, decode::decode};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let count = std::env::args().nth(1).map_or(Ok(2000), |text| text.parse())?;

@@ -8,9 +8,9 @@
 
 use std::{error::Error, path::Path, time::Instant};
 
-use data::{Dataset, Request, Source, Split};
 use image::{Rgb, RgbImage};
 use rayon::prelude::*;
+use rehearsal_data::{Dataset, Request, Source, Split};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let count = std::env::args().nth(1).map_or(Ok(5000), |text| text.parse())?;

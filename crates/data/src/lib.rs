@@ -6,12 +6,12 @@
 //! after that a run starts at once and many runs share the pages.
 //!
 //! ```
-//! use data::{Dataset, Request, Split};
+//! use rehearsal_data::{Dataset, Request, Split};
 //!
 //! let source = Dataset::Embedded.open(&Request::default())?;
 //! let first = source.labels(Split::Train)[0];
 //! println!("{} at {:?}", source.class_names()[usize::from(first)], source.shape());
-//! # Ok::<(), data::DataError>(())
+//! # Ok::<(), rehearsal_data::DataError>(())
 //! ```
 //!
 //! Nothing here trusts a byte that it reads: archives, pickles and images are limited in size and

@@ -7,7 +7,7 @@ mod support;
 
 use std::{sync::Mutex, time::Duration};
 
-use data::{
+use rehearsal_data::{
     DataError, Dataset, Progress, Split,
     catalogue::{State, state},
     fetch::{Fetch, Timeouts},

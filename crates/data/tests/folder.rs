@@ -6,14 +6,14 @@ mod support;
 
 use std::path::Path;
 
-use data::{Dataset, Request, Source, Split};
+use rehearsal_data::{Dataset, Request, Source, Split};
 use support::{
     Home, encode, jpeg, picture,
     pixels::{assert_middle, labels, pixel},
     png, write,
 };
 
-fn folder(root: &Path, packs: &Path, skip_bad: bool) -> Result<std::sync::Arc<dyn Source>, data::DataError> {
+fn folder(root: &Path, packs: &Path, skip_bad: bool) -> Result<std::sync::Arc<dyn Source>, rehearsal_data::DataError> {
     let request = Request { directory: Some(root), size: Some(8), packs: Some(packs), skip_bad, ..Request::default() };
     Dataset::Folder.open(&request)
 }

@@ -12,13 +12,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use data::{
+use image::ImageFormat;
+use rehearsal_data::{
     Dataset, Request,
     decode::{decode, fit},
     idx, pickle,
     unpack::{Kind, Limits, Unpacking},
 };
-use image::ImageFormat;
 use support::{Files, dice::Dice, encode, picture, png, tar, tar_gz, zip};
 
 /// One to eight damages: flipped bits, interesting bytes, cuts, repeats, pieces of other files.
@@ -95,8 +95,8 @@ fn cifar_records() {
         std::fs::write(home.path().join("train.bin"), bytes).unwrap();
         let request = Request { directory: Some(home.path()), ..Request::default() };
         if let Ok(source) = Dataset::Cifar100.open(&request) {
-            (0..source.labels(data::Split::Train).len())
-                .for_each(|i| drop(source.image(data::Split::Train, i).unwrap()));
+            (0..source.labels(rehearsal_data::Split::Train).len())
+                .for_each(|i| drop(source.image(rehearsal_data::Split::Train, i).unwrap()));
         }
     });
 }

@@ -9,7 +9,7 @@ use std::{
     path::Path,
 };
 
-use data::unpack::{Kind, Limits, MANIFEST, Unpacking};
+use rehearsal_data::unpack::{Kind, Limits, MANIFEST, Unpacking};
 use support::{Files, gzip, tar, tar_gz, zip};
 
 const LIMITS: Limits = Limits { bytes: 10_000, entries: 5 };
@@ -23,7 +23,7 @@ fn refused(kind: Kind, archive: &[u8]) -> String {
     error
 }
 
-fn unpack(kind: Kind, archive: &[u8], directory: &Path) -> Result<(), data::DataError> {
+fn unpack(kind: Kind, archive: &[u8], directory: &Path) -> Result<(), rehearsal_data::DataError> {
     let (file, to) = (directory.join("archive"), directory.join("part"));
     std::fs::write(&file, archive).unwrap();
     Unpacking { archive: &file, kind, limits: LIMITS, to: &to, wanted: &|_| true, progress: &() }.run()

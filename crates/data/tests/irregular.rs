@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use data::{DataError, Dataset, Request, Source, Split, fetch::Fetch, verify::verify};
+use rehearsal_data::{DataError, Dataset, Request, Source, Split, fetch::Fetch, verify::verify};
 use support::{Home, cifar_record, png, write};
 
 /// Does what may hang on another thread, and fails if it does.

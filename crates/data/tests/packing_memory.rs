@@ -5,7 +5,7 @@
 
 mod support;
 
-use data::{Dataset, Request, Split};
+use rehearsal_data::{Dataset, Request, Split};
 use support::{Home, jpeg, write};
 
 /// The most memory that this process ever had, in bytes.

@@ -14,7 +14,7 @@ use std::{
     thread::ThreadId,
 };
 
-use data::{DataError, Dataset, Progress, Request, Source, Split, Unit, verify::verify};
+use rehearsal_data::{DataError, Dataset, Progress, Request, Source, Split, Unit, verify::verify};
 use support::{Home, cifar100, png};
 
 const IMAGES: usize = 300;

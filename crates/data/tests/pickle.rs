@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use data::pickle::{PickleError, read};
+use rehearsal_data::pickle::{PickleError, read};
 
 /// Python 3.11 and numpy 2.4:
 /// ```python

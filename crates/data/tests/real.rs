@@ -4,7 +4,7 @@
 
 mod support;
 
-use data::{Dataset, Request, Split, stats::stats, verify::verify};
+use rehearsal_data::{Dataset, Request, Split, stats::stats, verify::verify};
 use support::real;
 
 /// The whole of Debian's `dataset-fashion-mnist`.

@@ -4,7 +4,7 @@
 
 mod support;
 
-use data::{Dataset, ImageShape, Request, Split};
+use rehearsal_data::{Dataset, ImageShape, Request, Split};
 use support::{
     Files, Home, cifar_record, cifar100, encode, gzip, jpeg,
     pickle::pickled,

@@ -5,7 +5,7 @@
 
 mod support;
 
-use data::{
+use rehearsal_data::{
     DataError, Dataset, Incomplete, Request, Split,
     catalogue::{State, state},
     fetch::Fetch,
@@ -39,7 +39,7 @@ fn a_part_is_opened_and_says_so() {
     assert_eq!((part.train.found, part.train.published), (25_000, 50_000));
     let smaller = home.open(Dataset::Cifar100, Some(16)).unwrap();
     assert_eq!(smaller.incomplete(), [*part], "in any size");
-    let chain: data::Chain = "embedded+cifar100".parse().unwrap();
+    let chain: rehearsal_data::Chain = "embedded+cifar100".parse().unwrap();
     assert_eq!(chain.open(&home.request()).unwrap().incomplete(), [*part], "in a chain");
     assert!(Dataset::Embedded.open(&Request::default()).unwrap().incomplete().is_empty());
 }

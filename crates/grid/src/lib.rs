@@ -5,7 +5,7 @@
 //! share. Each `[[exclude]]` leaves out the combinations that have all of its settings.
 //!
 //! ```
-//! let grid = grid::Grid::parse(r#"
+//! let grid = rehearsal_grid::Grid::parse(r#"
 //!     [fixed]
 //!     epochs = 1
 //!
@@ -21,7 +21,7 @@
 //! let runs = grid.runs()?;
 //! assert_eq!(runs.len(), 6);
 //! assert_eq!(runs[0].name.as_str(), "er-random-memory500-seed0");
-//! # Ok::<(), grid::GridError>(())
+//! # Ok::<(), rehearsal_grid::GridError>(())
 //! ```
 //!
 //! Runs are listed seed by seed, so that a grid that is stopped half-way has compared everything with some seeds, rather than some things

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use grid::Grid;
+use rehearsal_grid::Grid;
 
 #[test]
 fn every_experiment_is_a_grid_of_its_size() {

@@ -5,8 +5,8 @@
 //! Rates count the operations of the definition, so that Winograd shows above the processor's peak. Each figure is the best of
 //! many short repeats: the machine's, not its other users'.
 
-use kernels::convolution::{PackedForward, PackedInputGradient, weight_gradient};
-use kernels::{Algorithm, Architecture, Image, Isa, Layout, Machine, Pool, Shape, Sums};
+use rehearsal_kernels::convolution::{PackedForward, PackedInputGradient, weight_gradient};
+use rehearsal_kernels::{Algorithm, Architecture, Image, Isa, Layout, Machine, Pool, Shape, Sums};
 use std::time::Instant;
 
 const FORWARD_BATCH: usize = 50;

@@ -7,7 +7,9 @@
 //!   train   2 × 20 images forward and backward, SGD
 //!   step    virtual step (20 images forward and backward, SGD into a second set) + score + train
 
-use kernels::{Algorithm, Architecture, Engine, Gradients, Isa, LayerParameters, Machine, PackedParameters, Pool};
+use rehearsal_kernels::{
+    Algorithm, Architecture, Engine, Gradients, Isa, LayerParameters, Machine, PackedParameters, Pool,
+};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -38,7 +40,7 @@ struct Parameters(Vec<[Vec<f32>; 3]>);
 
 impl Parameters {
     fn new(architecture: Architecture) -> Self {
-        let layer = |l: &kernels::Layer| {
+        let layer = |l: &rehearsal_kernels::Layer| {
             let c = l.conv;
             let bound = (6.0 / ((c.cin + c.cout) * c.kernel * c.kernel) as f32).sqrt();
             let weight = noise(c.weights(), 2.0).iter().map(|x| (x - 1.0) * bound).collect();

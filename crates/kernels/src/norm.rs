@@ -1,6 +1,6 @@
 //! Batch norm and what surrounds it, in as few passes over memory as it takes.
 //!
-//! Forward: the convolution gathers `Σ y`, `Σ y²` ([`Statistics::of`]); one pass computes
+//! Forward: the convolution gathers `Σ y`, `Σ y²` ([`Statistics::new`]); one pass computes
 //! `relu(scale · y + shift + residual)` ([`activate`]). Backward: one pass masks by the `ReLU` and gathers `Σ g`, `Σ g · y`
 //! ([`gate`]); one pass computes the gradient of `y` ([`Backward::run`]).
 //!

@@ -2,9 +2,9 @@
 
 mod support;
 
-use kernels::convolution::{PackedForward, PackedInputGradient, weight_gradient};
-use kernels::{Algorithm, Convolution, Image, Isa, Layout, Machine, Pool, Shape, Sums};
 use proptest::prelude::*;
+use rehearsal_kernels::convolution::{PackedForward, PackedInputGradient, weight_gradient};
+use rehearsal_kernels::{Algorithm, Convolution, Image, Isa, Layout, Machine, Pool, Shape, Sums};
 use support::{Noise, conv_input_gradient, conv_weight_gradient, distance, wide};
 
 /// A layer with random contents and what it should give.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use kernels::{Algorithm, Architecture, Engine, Gradients, Isa, Machine, Pool, Statistics};
+use rehearsal_kernels::{Algorithm, Architecture, Engine, Gradients, Isa, Machine, Pool, Statistics};
 use support::{Noise, Parameters, Reference, distance, wide};
 
 fn machine(threads: usize, isa: Isa, algorithm: Algorithm) -> Machine {

@@ -7,12 +7,12 @@
 
 mod support;
 
-use kernels::convolution::{PackedForward, PackedInputGradient, weight_gradient};
-use kernels::{
+use proptest::prelude::*;
+use rehearsal_kernels::convolution::{PackedForward, PackedInputGradient, weight_gradient};
+use rehearsal_kernels::{
     Algorithm, Architecture, Convolution, Engine, Image, Isa, LayerParameters, Layout, Machine, Pool, Shape,
     Statistics, Sums,
 };
-use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use support::{Noise, Parameters};
 
@@ -153,7 +153,7 @@ fn slipped_parameters(parameters: &Parameters, (layer, by): (usize, [isize; 3]))
 
 fn fit(architecture: Architecture, parameters: &[LayerParameters<'_>]) -> bool {
     let layers = architecture.layers().0;
-    let right = |(layer, given): (&kernels::Layer, &LayerParameters<'_>)| {
+    let right = |(layer, given): (&rehearsal_kernels::Layer, &LayerParameters<'_>)| {
         given.weight.len() == layer.conv.weights() && [given.gamma.len(), given.beta.len()] == [layer.conv.cout; 2]
     };
     layers.len() == parameters.len() && layers.iter().zip(parameters).all(right)
@@ -280,7 +280,8 @@ fn an_engine_may_use_what_another_one_packed_and_taped() {
     let (own, other) = (direct.forward_batch(&packed, &images, true), fastest.forward_batch(&packed, &images, true));
     assert_eq!(own.features, other.features);
     let grad = Noise::new(3).vec(3 * arch.features());
-    let back =
-        |tape: &Option<kernels::Tape>| direct.backward(&parameters.views(), tape.as_ref().expect("a tape"), &grad);
+    let back = |tape: &Option<rehearsal_kernels::Tape>| {
+        direct.backward(&parameters.views(), tape.as_ref().expect("a tape"), &grad)
+    };
     assert!(back(&own.tape) == back(&other.tape));
 }

@@ -9,7 +9,7 @@
 //! Tasks and classes are counted from 0, accuracies are fractions.
 //!
 //! ```
-//! use measure::{AccuracyMatrix, METRICS, accuracy, forgetting};
+//! use rehearsal_measure::{AccuracyMatrix, METRICS, accuracy, forgetting};
 //!
 //! let mut matrix = AccuracyMatrix::new();
 //! matrix.push_row(vec![0.75])?; // after the first task
@@ -22,7 +22,7 @@
 //! for metric in METRICS {
 //!     println!("{}: {:?} ({:?} is better)", metric.name, (metric.of)(&matrix), metric.better);
 //! }
-//! # Ok::<(), measure::MatrixError>(())
+//! # Ok::<(), rehearsal_measure::MatrixError>(())
 //! ```
 
 mod accuracy_matrix;

@@ -65,7 +65,7 @@ pub fn forgetting_from_first(matrix: &AccuracyMatrix) -> Option<f64> {
 /// What share of their first accuracy old tasks have kept: mean over t of `A[T][t] / A[t][t]`, not capped at 1.
 pub fn retention(matrix: &AccuracyMatrix) -> Retention {
     let Some((last, earlier)) = matrix.rows().split_last() else { return Retention::default() };
-    Retention::of(earlier.iter().enumerate().map(|(task, row)| (row[task], last[task])))
+    Retention::new(earlier.iter().enumerate().map(|(task, row)| (row[task], last[task])))
 }
 
 /// A mean of accuracies kept, and what it leaves out.
@@ -78,7 +78,7 @@ pub struct Retention {
 }
 
 impl Retention {
-    fn of(first_and_later: impl Iterator<Item = (f64, f64)>) -> Self {
+    fn new(first_and_later: impl Iterator<Item = (f64, f64)>) -> Self {
         let (learned, never): (Vec<_>, Vec<_>) = first_and_later.partition(|&(first, _)| first > 0.0);
         Self { value: mean(learned.iter().map(|(first, later)| later / first)), left_out: never.len() }
     }
@@ -109,7 +109,7 @@ pub fn accuracy_after(matrix: &AccuracyMatrix, k: usize) -> Option<f64> {
 /// Over `k` in `0..matrix.tasks_seen()` it is the curve of how tasks fade, whatever they started from.
 pub fn retention_after(matrix: &AccuracyMatrix, k: usize) -> Retention {
     let (first, later) = (matrix.rows().iter(), matrix.rows().iter().skip(k));
-    Retention::of(first.zip(later).enumerate().map(|(task, (first, later))| (first[task], later[task])))
+    Retention::new(first.zip(later).enumerate().map(|(task, (first, later))| (first[task], later[task])))
 }
 
 /// `None` for no values: a mean of nothing is not 0.

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use measure::{mcnemar, wilcoxon};
+use rehearsal_measure::{mcnemar, wilcoxon};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -11,12 +11,12 @@ use burn::{
 };
 use rehearsal::{
     Learner,
-    chance::Chance,
-    config::Said,
+    config::PartialConfig,
     experiment::{Experiment, Outcome},
     learner::Parts,
     network::{AnyBackbone, Architecture, Backbone, ConvNorm, Norm, Then, absorb, pool},
     observer::{Observer, StepEvent},
+    rng::Rng,
 };
 
 #[derive(Module, Debug)]
@@ -27,10 +27,10 @@ struct Shallow {
 }
 
 impl Shallow {
-    fn new(architecture: &Architecture, chance: &mut Chance, device: &Device) -> Self {
+    fn new(architecture: &Architecture, rng: &mut Rng, device: &Device) -> Self {
         let (channels, width) = (architecture.input.channels, architecture.width);
-        let layer = ConvNorm::new(3, (channels, width), 2, chance, device);
-        let values: Vec<f32> = (0..width * 32).map(|_| chance.uniform(-0.3, 0.3) as f32).collect();
+        let layer = ConvNorm::new(3, (channels, width), 2, rng, device);
+        let values: Vec<f32> = (0..width * 32).map(|_| rng.uniform(-0.3, 0.3) as f32).collect();
         let hidden = Tensor::from_data(TensorData::new(values, [width, 32]), device);
         Self { layer, hidden: Param::from_tensor(hidden) }
     }
@@ -67,12 +67,12 @@ impl Observer for Impatient {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let settings = Said::parse("method = 'er'\nwidth = 24\ntrain-per-class = 100")?;
+    let settings = PartialConfig::parse("method = 'er'\nwidth = 24\ntrain-per-class = 100")?;
     let config = settings.resolve()?;
     let source = || config.dataset.open(&config.request());
     let parts = || {
-        let build = |architecture: &Architecture, chance: &mut Chance, device: &Device| {
-            AnyBackbone::new(Shallow::new(architecture, chance, device))
+        let build = |architecture: &Architecture, rng: &mut Rng, device: &Device| {
+            AnyBackbone::new(Shallow::new(architecture, rng, device))
         };
         Parts::new().backbone("shallow", build)
     };

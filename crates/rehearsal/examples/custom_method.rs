@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use rehearsal::{
     Tensor,
-    config::Said,
+    config::PartialConfig,
     experiment::{Experiment, Outcome},
     learner::Parts,
     losses::cross_entropy,
@@ -52,7 +52,7 @@ impl Observer for Impatient {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let settings = Said::parse("method = 'er'\nbackbone = 'tiny'\nwidth = 16\ntrain-per-class = 100")?;
+    let settings = PartialConfig::parse("method = 'er'\nbackbone = 'tiny'\nwidth = 16\ntrain-per-class = 100")?;
     let config = settings.resolve()?;
     let source = || config.dataset.open(&config.request());
     let parts = || Parts::new().method("focal-replay", FocalReplay { gamma: 2.0 });

@@ -4,13 +4,13 @@
 //!     cargo run --release -p rehearsal --example custom_retrieval
 
 use rehearsal::{
-    chance::Chance,
-    config::Said,
+    config::PartialConfig,
     experiment::{Experiment, Outcome},
     learner::Parts,
     memory::Memory,
     probe::Probe,
     retrieval::{Retrieval, Retrieved},
+    rng::Rng,
     sample::Slot,
 };
 
@@ -20,9 +20,9 @@ struct Farthest {
 }
 
 impl Retrieval for Farthest {
-    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Retrieved> {
+    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
         let new = probe.incoming_features();
-        let candidates = memory.draw(self.candidates, chance);
+        let candidates = memory.draw(self.candidates, rng);
         let distance = |row: &[f32]| -> f32 {
             let to = |other: &Vec<f32>| row.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum::<f32>();
             new.iter().map(to).fold(f32::INFINITY, f32::min)
@@ -35,7 +35,7 @@ impl Retrieval for Farthest {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let settings = Said::parse("method = 'er'\nbackbone = 'tiny'\nwidth = 16\ntrain-per-class = 100")?;
+    let settings = PartialConfig::parse("method = 'er'\nbackbone = 'tiny'\nwidth = 16\ntrain-per-class = 100")?;
     let config = settings.resolve()?;
     let source = config.dataset.open(&config.request())?;
     let parts = Parts::new().retrieval("farthest", Farthest { count: 10, candidates: 50 });

@@ -6,7 +6,7 @@
 use std::{error::Error, fs, path::Path};
 
 use rehearsal::{
-    config::Said,
+    config::PartialConfig,
     datasets::{Dataset, Request, Split},
     experiment::{Experiment, Outcome},
     sample::Image,
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, settings) in KINDS {
         // Eight of ten classes: the head has rows that must not be predicted.
         let settings = format!("{settings}\ntask-classes = {TASKS}\ntrain-per-class = 60\ntest-per-class = 5");
-        let outcome = Experiment::new(&Said::parse(&settings)?, None)?.run(&mut ())?;
+        let outcome = Experiment::new(&PartialConfig::parse(&settings)?, None)?.run(&mut ())?;
         let Outcome::Finished(_, learner) = outcome else { return Err("stopped".into()) };
         learner.save(directory.join(format!("{name}.safetensors")))?;
         let line = |prediction: rehearsal::learner::Prediction| {

@@ -1,12 +1,12 @@
 //! Augmented views of images, on the host, on bytes: random resized crop, flip, colour jitter, greyscale.
 //!
-//! A view depends on nothing but the image and its own [`Chance`], so views are made in parallel and in any order.
+//! A view depends on nothing but the image and its own [`Rng`], so views are made in parallel and in any order.
 
 mod colour;
 mod resize;
 
 use crate::{
-    chance::Chance,
+    rng::Rng,
     sample::{Image, ImageShape},
 };
 use resize::Window;
@@ -18,28 +18,28 @@ const JITTER: f64 = 0.8;
 const GREY: f64 = 0.2;
 
 /// An augmented view of `image`, of the same shape. Grey images (1 channel) skip saturation, hue and greyscale.
-pub fn augment(image: &[u8], shape: ImageShape, chance: &mut Chance) -> Image {
-    let mut view = resize::bilinear(image, shape, crop(shape, chance), shape);
-    if chance.happens(FLIP) {
+pub fn augment(image: &[u8], shape: ImageShape, rng: &mut Rng) -> Image {
+    let mut view = resize::bilinear(image, shape, crop(shape, rng), shape);
+    if rng.happens(FLIP) {
         flip(&mut view, shape);
     }
-    if chance.happens(JITTER) {
-        colour::jitter(&mut view, shape.channels, chance);
+    if rng.happens(JITTER) {
+        colour::jitter(&mut view, shape.channels, rng);
     }
-    if shape.channels == 3 && chance.happens(GREY) {
+    if shape.channels == 3 && rng.happens(GREY) {
         colour::greyscale(&mut view);
     }
     view.into()
 }
 
 /// A random window: up to ten tries of area and aspect, then the largest centred one within the limits of aspect.
-fn crop(shape: ImageShape, chance: &mut Chance) -> Window {
+fn crop(shape: ImageShape, rng: &mut Rng) -> Window {
     for _ in 0..10 {
-        let area = chance.uniform(AREA.0, AREA.1);
-        let aspect = chance.uniform(ASPECT.0.ln(), ASPECT.1.ln()).exp();
+        let area = rng.uniform(AREA.0, AREA.1);
+        let aspect = rng.uniform(ASPECT.0.ln(), ASPECT.1.ln()).exp();
         if let Some((width, height)) = crop_size(area, aspect, shape) {
-            let top = chance.below((shape.height - height) as u64 + 1) as usize;
-            let left = chance.below((shape.width - width) as u64 + 1) as usize;
+            let top = rng.below((shape.height - height) as u64 + 1) as usize;
+            let left = rng.below((shape.width - width) as u64 + 1) as usize;
             return Window { top, left, height, width };
         }
     }
@@ -79,7 +79,7 @@ fn flip(image: &mut [u8], shape: ImageShape) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Decides;
+    use crate::rng::RngStream;
 
     const CIFAR: ImageShape = ImageShape { height: 32, width: 32, channels: 3 };
 
@@ -93,10 +93,10 @@ mod tests {
 
     #[test]
     fn v13_crop_areas() {
-        let mut chance = Chance::new(0, Decides::Augmentation, &[]);
+        let mut rng = Rng::new(0, RngStream::Augmentation, &[]);
         let mut areas = [0usize; 4];
         for _ in 0..100_000 {
-            let window = crop(CIFAR, &mut chance);
+            let window = crop(CIFAR, &mut rng);
             assert!(window.top + window.height <= 32 && window.left + window.width <= 32);
             let area = (window.height * window.width) as f64 / 1024.0;
             areas[(((area - 0.2) / 0.2).floor().max(0.0) as usize).min(3)] += 1;
@@ -114,7 +114,7 @@ mod tests {
         let draws = 20_000;
         let mut counts = [0.0; 3];
         for draw in 0..draws {
-            let view = augment(&image, shape, &mut Chance::new(0, Decides::Augmentation, &[draw]));
+            let view = augment(&image, shape, &mut Rng::new(0, RngStream::Augmentation, &[draw]));
             let pixels = view.as_chunks::<3>().0;
             let grey = pixels.iter().all(|[r, g, b]| r == g && g == b);
             let jittered =
@@ -152,10 +152,10 @@ mod tests {
     #[test]
     fn views_are_reproducible_and_differ() {
         let image: Vec<u8> = (0..CIFAR.bytes()).map(|i| (i * 7 % 251) as u8).collect();
-        let view = |index| augment(&image, CIFAR, &mut Chance::new(9, Decides::Augmentation, &[0, index]));
+        let view = |index| augment(&image, CIFAR, &mut Rng::new(9, RngStream::Augmentation, &[0, index]));
         assert_eq!(view(0), view(0));
         assert_ne!(view(0), view(1));
         let grey = ImageShape { height: 48, width: 64, channels: 1 };
-        assert_eq!(augment(&image, grey, &mut Chance::new(9, Decides::Augmentation, &[1])).len(), grey.bytes());
+        assert_eq!(augment(&image, grey, &mut Rng::new(9, RngStream::Augmentation, &[1])).len(), grey.bytes());
     }
 }

@@ -1,9 +1,9 @@
-//! What the user said → what will run. [`Said`] holds what a file or the command line gave, [`Config`] every value of the run; every
+//! Settings → config. [`PartialConfig`] holds what a file or the command line gave, [`Config`] every value of the run; every
 //! refusal that needs no data happens in between.
 
 mod combinations;
 mod learner;
-mod said;
+mod partial;
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use thiserror::Error;
 
 pub use combinations::Combination;
 pub use learner::LearnerConfig;
-pub use said::Said;
+pub use partial::PartialConfig;
 
 use crate::{
     choice::choice,
@@ -68,14 +68,14 @@ pub struct Config {
     /// Where its files are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
-    /// Height and width of the images; the data set's own if not said.
+    /// Height and width of the images; the data set's own if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
     /// Leave out files that are no images.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad: bool,
     /// How tasks differ.
-    #[serde(default, skip_serializing_if = "StreamKind::is_usual")]
+    #[serde(default, skip_serializing_if = "StreamKind::is_default")]
     pub stream: StreamKind,
     /// Blurry streams: the share of each task's samples that comes from other tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub struct Config {
     pub task_classes: Option<Vec<Vec<String>>>,
     /// Into how many tasks the classes are cut.
     pub tasks: usize,
-    /// Use the first so many classes; all if not said.
+    /// Use the first so many classes; all if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<usize>,
     /// In which order classes appear.
@@ -109,13 +109,13 @@ pub struct Config {
     pub tensorboard: bool,
 }
 
-/// Why what was said cannot run. One sentence, for people.
+/// Why a config makes no sense. One sentence, for people.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("{0}")]
-pub struct Refusal(pub String);
+pub struct ConfigError(pub String);
 
 impl Config {
-    fn check(&self) -> Result<(), Refusal> {
+    fn check(&self) -> Result<(), ConfigError> {
         let most = 1_000_000_000;
         in_range(&[
             ("tasks", self.tasks, most),
@@ -172,15 +172,15 @@ impl Config {
 }
 
 /// Refuses a count that is not between 1 and its limit.
-fn in_range(counts: &[(&str, usize, usize)]) -> Result<(), Refusal> {
+fn in_range(counts: &[(&str, usize, usize)]) -> Result<(), ConfigError> {
     match counts.iter().find(|(_, value, most)| !(1..=*most).contains(value)) {
         Some((name, value, most)) => refuse(format!("`--{name}` must be between 1 and {most}, not {value}")),
         None => Ok(()),
     }
 }
 
-fn refuse<T>(why: String) -> Result<T, Refusal> {
-    Err(Refusal(why))
+fn refuse<T>(why: String) -> Result<T, ConfigError> {
+    Err(ConfigError(why))
 }
 
 #[cfg(test)]
@@ -193,12 +193,12 @@ mod tests {
     };
 
     fn refusal(toml: &str) -> String {
-        Said::parse(toml).and_then(|said| said.resolve()).unwrap_err().0
+        PartialConfig::parse(toml).and_then(|settings| settings.resolve()).unwrap_err().0
     }
 
     #[test]
     fn nothing_said_is_pcr_with_balanced_retrieval() {
-        let config = Said::default().resolve().unwrap();
+        let config = PartialConfig::default().resolve().unwrap();
         let learner = &config.learner;
         assert_eq!((learner.method, learner.retrieval), (MethodKind::Pcr, Some(RetrievalKind::Balanced)));
         assert_eq!((learner.ratio, config.tasks), (Some(Ratio { high: 5, low: 5 }), 5));
@@ -216,26 +216,27 @@ mod tests {
             "retrieval = 'mir'",
             "ratio = '7:3'\nclass-order = 'natural'\nviews = 'raw'",
         ] {
-            let config = Said::parse(text).unwrap().resolve().unwrap();
+            let config = PartialConfig::parse(text).unwrap().resolve().unwrap();
             let written = toml::to_string(&config).unwrap();
-            assert_eq!(Said::parse(&written).unwrap().resolve().unwrap(), config, "{written}");
+            assert_eq!(PartialConfig::parse(&written).unwrap().resolve().unwrap(), config, "{written}");
         }
     }
 
     #[test]
     fn flags_override_a_file() {
-        let file = Said::parse("seed = 1\nwidth = 8").unwrap();
-        let joined = file.overridden_by(&Said { seed: Some(2), ..Said::default() });
+        let file = PartialConfig::parse("seed = 1\nwidth = 8").unwrap();
+        let joined = file.overridden_by(&PartialConfig { seed: Some(2), ..PartialConfig::default() });
         assert_eq!((joined.seed, joined.width, joined.lr), (Some(2), Some(8), None));
     }
 
     #[test]
     fn flags_override_what_a_resolved_file_says_because_of_them() {
         let resolved = |text: &str| {
-            Said::parse(&toml::to_string(&Said::parse(text).unwrap().resolve().unwrap()).unwrap()).unwrap()
+            PartialConfig::parse(&toml::to_string(&PartialConfig::parse(text).unwrap().resolve().unwrap()).unwrap())
+                .unwrap()
         };
         let with = |file: &str, flags: &str| {
-            resolved(file).overridden_by(&Said::parse(flags).unwrap()).resolve().unwrap().learner
+            resolved(file).overridden_by(&PartialConfig::parse(flags).unwrap()).resolve().unwrap().learner
         };
         assert_eq!(with("", "retrieval = 'mir'").ratio, Some(Ratio { high: 10, low: 0 }));
         assert_eq!(with("ratio = '7:3'", "retrieved = 4").ratio, Some(Ratio { high: 2, low: 2 }));
@@ -275,8 +276,8 @@ mod tests {
         assert_eq!(refusal("test-per-class = 0"), "`--test-per-class` must be between 1 and 1000000000, not 0");
         assert_eq!(refusal("width = 100000"), "`--width` must be between 1 and 4096, not 100000");
         assert_eq!(refusal("lr = -1.0"), "`lr` must be a positive number, not -1");
-        let huge = Said { seed: Some(u64::MAX), ..Said::default() };
-        assert!(Said::default().overridden_by(&huge).resolve().unwrap_err().0.contains("too large"));
+        let huge = PartialConfig { seed: Some(u64::MAX), ..PartialConfig::default() };
+        assert!(PartialConfig::default().overridden_by(&huge).resolve().unwrap_err().0.contains("too large"));
         assert!(refusal("ratio = '18446744073709551615:1'").contains("write high:low"));
         assert!(refusal("ratio = '60:0'\nretrieved = 60").contains("60 of 50 candidates"));
         assert!(refusal("seed = 1\nlerning-rate = 1").starts_with("line 2: unknown field `lerning-rate`"));

@@ -1,3 +1,3 @@
 //! Where images come from: the crate `rehearsal-data`.
 
-pub use data::{Chain, DataError, Dataset, Request, Skipped, Source, Split};
+pub use rehearsal_data::{Chain, DataError, Dataset, Request, Skipped, Source, Split};

@@ -4,16 +4,16 @@
 //! passes of its own and is therefore measured in every 50th step only.
 
 use burn::tensor::Tensor;
-use measure::{Distance, Histogram, distance_to_proxies, inner_distance, proxy_drift};
+use rehearsal_measure::{Distance, Histogram, distance_to_proxies, inner_distance, proxy_drift};
 use rehearsal_runs::{ClassDrift, TaskDiagnostics};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    appraiser::{Appraiser, NetworkAppraiser},
     learner::{Learner, Replayed, Step},
     network::Network,
     retrieval::Side,
     sample::{Sample, TaskId},
+    sample_probe::{NetworkProbe, SampleProbe},
 };
 
 /// Gradients are compared in every so manyth step.
@@ -65,7 +65,7 @@ impl Diagnostics {
         let (seen, shape) = (learner.classes().seen(), learner.shape());
         self.count(step, seen);
         if learner.position().steps.is_multiple_of(ALIGNMENT_EVERY) {
-            self.compare_gradients(step, &mut NetworkAppraiser { network: before, seen, shape });
+            self.compare_gradients(step, &mut NetworkProbe { network: before, seen, shape });
         }
         if let (Some(features), Some(first)) = (&step.features, step.replayed.first()) {
             self.measure_distances(features.clone(), first, before);
@@ -86,7 +86,7 @@ impl Diagnostics {
 
     /// Counts the cosines between the gradient of the batch and that of each sample of the first draw that was
     /// chosen from an end of loss change.
-    fn compare_gradients(&mut self, step: &Step, network: &mut NetworkAppraiser) {
+    fn compare_gradients(&mut self, step: &Step, network: &mut NetworkProbe) {
         let first = step.replayed.first().map_or(&[][..], Vec::as_slice);
         let chosen: Vec<(Side, &Sample)> =
             first.iter().filter_map(|replayed| Some((replayed.retrieved.side?, &replayed.sample))).collect();
@@ -264,7 +264,7 @@ mod tests {
             candidates: [-0.1, 17.0].map(|loss_change| Candidate { slot: Slot(0), loss_change }).to_vec(),
             features: None,
         };
-        let probe = &mut NetworkAppraiser { network: &network, seen: 2, shape: SHAPE };
+        let probe = &mut NetworkProbe { network: &network, seen: 2, shape: SHAPE };
         diagnostics.count(&step([None; 3]), 2);
         diagnostics.compare_gradients(&step([None; 3]), probe);
         assert!(diagnostics.alignment_high.is_none(), "chosen for another reason");

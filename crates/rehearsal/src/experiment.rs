@@ -15,7 +15,7 @@ pub use progress::{LastStep, Progress};
 
 use crate::{
     clock::{Clock, Phase},
-    config::{Config, LearnerConfig, Refusal, Said},
+    config::{Config, ConfigError, LearnerConfig, PartialConfig},
     datasets::Source,
     diagnostics::Diagnostics,
     learner::{Learner, Parts, Position, Step, on_threads},
@@ -66,15 +66,15 @@ enum Line<'a> {
 }
 
 impl Experiment {
-    /// A new run of what was said; with `out`, it writes a directory there. Everything that can be refused is
+    /// A new run with these settings; with `out`, it writes a directory there. Everything that can be refused is
     /// refused here.
     ///
     /// # Errors
     /// See [`ExperimentError`].
-    pub fn new(said: &Said, out: Option<&Path>) -> Result<Self, ExperimentError> {
-        let config = said.resolve()?;
+    pub fn new(settings: &PartialConfig, out: Option<&Path>) -> Result<Self, ExperimentError> {
+        let config = settings.resolve()?;
         let source = config.dataset.open(&config.request())?;
-        let mut experiment = Self::open(said, source, Parts::new())?;
+        let mut experiment = Self::open(settings, source, Parts::new())?;
         if let Some(path) = out {
             experiment.write_to(path)?;
         }
@@ -86,8 +86,12 @@ impl Experiment {
     ///
     /// # Errors
     /// See [`ExperimentError`].
-    pub fn with_parts(said: &Said, source: Arc<dyn Source>, parts: Parts) -> Result<Self, ExperimentError> {
-        Self::open(&said.with_names(parts.names()), source, parts)
+    pub fn with_parts(
+        settings: &PartialConfig,
+        source: Arc<dyn Source>,
+        parts: Parts,
+    ) -> Result<Self, ExperimentError> {
+        Self::open(&settings.with_names(parts.names()), source, parts)
     }
 
     /// Writes the run into a new directory.
@@ -104,7 +108,7 @@ impl Experiment {
     ///
     /// # Errors
     /// See [`ExperimentError`].
-    pub fn resume(directory: &Path, adjust: impl FnOnce(&mut Said)) -> Result<Self, ExperimentError> {
+    pub fn resume(directory: &Path, adjust: impl FnOnce(&mut PartialConfig)) -> Result<Self, ExperimentError> {
         let open = |config: &Config| Ok(config.dataset.open(&config.request())?);
         Self::resume_from(directory, adjust, open, Parts::new())
     }
@@ -120,27 +124,27 @@ impl Experiment {
 
     fn resume_from(
         directory: &Path,
-        adjust: impl FnOnce(&mut Said),
+        adjust: impl FnOnce(&mut PartialConfig),
         open: impl FnOnce(&Config) -> Result<Arc<dyn Source>, ExperimentError>,
         parts: Parts,
     ) -> Result<Self, ExperimentError> {
         let held = RunDirectory::hold(directory)?;
-        let mut said = Said::parse(&RunDirectory::read_config(directory)?)?;
-        adjust(&mut said);
-        let source = open(&said.resolve()?)?;
-        let mut experiment = Self::open(&said, source, parts.clone())?;
+        let mut settings = PartialConfig::parse(&RunDirectory::read_config(directory)?)?;
+        adjust(&mut settings);
+        let source = open(&settings.resolve()?)?;
+        let mut experiment = Self::open(&settings, source, parts.clone())?;
         experiment.restore(directory, parts)?;
         experiment.directory = Some(held.go_on(experiment.progress.steps_length)?);
         experiment.open_board()?;
         Ok(experiment)
     }
 
-    fn open(said: &Said, source: Arc<dyn Source>, parts: Parts) -> Result<Self, ExperimentError> {
-        let config = said.resolve()?;
+    fn open(settings: &PartialConfig, source: Arc<dyn Source>, parts: Parts) -> Result<Self, ExperimentError> {
+        let config = settings.resolve()?;
         let data_sha256 = source.sha256().to_owned();
-        if let Some(expected) = said.data_sha256.as_ref().filter(|expected| **expected != data_sha256) {
+        if let Some(expected) = settings.data_sha256.as_ref().filter(|expected| **expected != data_sha256) {
             let why = format!("these are not the data of the run: their SHA-256 is {data_sha256}, expected {expected}");
-            return Err(Refusal(why).into());
+            return Err(ConfigError(why).into());
         }
         let stream = Arc::new(Stream::new(source, &config.plan())?);
         let learner_config = LearnerConfig { epochs: config.passes(), ..config.learner.clone() };

@@ -44,18 +44,18 @@ pub use parts::{BuildBackbone, CustomNames, Parts};
 pub use prediction::Prediction;
 
 use crate::{
-    appraiser::NetworkAppraiser,
-    chance::{Chance, Decides},
     clock::Phase,
-    config::{DeviceKind, LearnerConfig, Offer, Refusal},
+    config::{ConfigError, DeviceKind, LearnerConfig, Offer},
     memory::{Memorized, Memory, Policy, PolicyKind},
     methods::{Descent, Draw, Method, StepBatch},
     network::{Architecture, Network, State, StateError},
     optimizer::Sgd,
     probe::{Candidate, Incoming, Scoring, StepProbe},
     retrieval::{Retrieval, RetrievalKind, Retrieved},
+    rng::{Rng, RngStream},
     sample::{ImageShape, Sample, Slot, TaskId},
-    views::{Anchors, Occasion},
+    sample_probe::NetworkProbe,
+    views::{Anchors, AugmentationKey},
 };
 
 /// A classifier that keeps learning. A clone goes its own way; what both share is never changed.
@@ -111,7 +111,7 @@ impl Learner {
     ) -> Result<Self, LearnerError> {
         config.check()?;
         if let Some((kind, expected, found)) = config.custom.difference(parts.names()) {
-            return Err(Refusal(format!("the {kind} should be {expected}, but {found} was given")).into());
+            return Err(ConfigError(format!("the {kind} should be {expected}, but {found} was given")).into());
         }
         let method = parts.method.unwrap_or_else(|| config.method.build(&config.method_options));
         let network = new_network(&config, shape, declared.len(), &*method, parts.backbone.as_ref());
@@ -143,7 +143,7 @@ impl Learner {
     /// is told what has just ended.
     fn step_at(&mut self, incoming: &[Sample], progress: f64, mark: &mut dyn FnMut(Phase)) -> Step {
         let lr = self.config.optimizer.rate(progress);
-        let views = self.views(incoming, Decides::Augmentation, 0);
+        let views = self.views(incoming, RngStream::Augmentation, 0);
         mark(Phase::Data);
         let (replayed, candidates) = self.retrieve(incoming, &views, lr, mark);
         mark(Phase::Scoring);
@@ -153,8 +153,8 @@ impl Learner {
         if let Some(Descent { gradients, .. }) = &descent {
             self.network = self.optimizer.step(self.network.clone(), gradients, lr);
         }
-        let chance = &mut self.chance(Decides::Averaging);
-        self.method.after_step(&self.network, self.position.steps + 1, chance);
+        let rng = &mut self.rng(RngStream::Averaging);
+        self.method.after_step(&self.network, self.position.steps + 1, rng);
         mark(Phase::Training);
         let (loss, logits, features) = descent.map_or((None, None, None), |d| (Some(d.loss), d.logits, d.features));
         self.remember(incoming, logits);
@@ -164,9 +164,9 @@ impl Learner {
     }
 
     /// What the method trains on of these samples, of which `before` come first in this step.
-    fn views(&self, samples: &[Sample], what: Decides, before: usize) -> Anchors {
-        let occasion = Occasion { seed: self.config.seed, what, step: self.position.steps, before };
-        self.config.views.of(samples, self.shape, occasion, &self.network.device())
+    fn views(&self, samples: &[Sample], what: RngStream, before: usize) -> Anchors {
+        let key = AugmentationKey { seed: self.config.seed, what, step: self.position.steps, before };
+        self.config.views.apply(samples, self.shape, key, &self.network.device())
     }
 
     /// What to replay, draw by draw, and whatever was looked at on the way. Nothing of the learner moves.
@@ -181,10 +181,10 @@ impl Learner {
         let scoring = Scoring { lr, norm: self.config.score_norm.into(), shape: self.shape };
         let mut probe = StepProbe::new(&self.network, &self.memory, coming, scoring, mark);
         let draws = if self.method.replays_in(self.task()) { self.method.draws() } else { 0 };
-        let mut chance = self.chance(Decides::Retrieval);
+        let mut rng = self.rng(RngStream::Retrieval);
         let replayed =
             |retrieved: Retrieved| Replayed { sample: self.memory.slots()[retrieved.slot.0].sample.clone(), retrieved };
-        let mut draw = || self.retrieval.retrieve(&self.memory, &mut probe, &mut chance);
+        let mut draw = || self.retrieval.retrieve(&self.memory, &mut probe, &mut rng);
         let drawn = (0..draws).map(|_| draw().into_iter().map(replayed).collect()).collect();
         (drawn, probe.into_candidates())
     }
@@ -195,7 +195,7 @@ impl Learner {
         let draw = |replayed: &Vec<Replayed>| {
             let samples: Vec<Sample> = replayed.iter().map(|replayed| replayed.sample.clone()).collect();
             let slots: Vec<Slot> = replayed.iter().map(|replayed| replayed.retrieved.slot).collect();
-            let anchors = self.views(&samples, Decides::ReplayAugmentation, before);
+            let anchors = self.views(&samples, RngStream::ReplayAugmentation, before);
             before += samples.len();
             let logits = stored_logits(&self.memory, &slots, anchors.labels.len(), &self.network.device());
             Draw { anchors, logits }
@@ -210,10 +210,10 @@ impl Learner {
             return;
         }
         let samples = to_memorize(incoming, logits.filter(|_| self.method.stores_logits()));
-        let chance = &mut self.chance(Decides::Reservoir);
+        let rng = &mut self.rng(RngStream::Reservoir);
         let (network, seen, shape) = (&self.network, self.classes.seen(), self.shape);
-        let probe = &mut NetworkAppraiser { network, seen, shape };
-        self.policy.offer(&mut self.memory, samples, probe, chance);
+        let probe = &mut NetworkProbe { network, seen, shape };
+        self.policy.offer(&mut self.memory, samples, probe, rng);
     }
 
     /// Gives every class a row in all that has rows.
@@ -227,8 +227,8 @@ impl Learner {
     }
 
     /// The stream that decides `what` in the coming step.
-    fn chance(&self, what: Decides) -> Chance {
-        Chance::new(self.config.seed, what, &[self.position.steps])
+    fn rng(&self, stream: RngStream) -> Rng {
+        Rng::new(self.config.seed, stream, &[self.position.steps])
     }
 
     fn task(&self) -> TaskId {
@@ -303,7 +303,7 @@ fn new_network(
     match backbone {
         None => Network::new(&architecture, config.seed, &device),
         Some(build) => {
-            let build = |chance: &mut Chance| build(&architecture, chance, &device);
+            let build = |rng: &mut Rng| build(&architecture, rng, &device);
             Network::with_backbone(build, architecture.head, classes, config.seed, &device)
         }
     }

@@ -7,10 +7,10 @@
 //! A whole experiment, from settings to measures:
 //!
 //! ```
-//! use rehearsal::{config::Said, experiment::{Experiment, Outcome}};
+//! use rehearsal::{config::PartialConfig, experiment::{Experiment, Outcome}};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let settings = Said::parse(
+//! let settings = PartialConfig::parse(
 //!     r#"
 //!     dataset = "embedded"          # Fashion-MNIST, compiled in
 //!     method = "pcr"                # proxy-based contrastive replay
@@ -34,9 +34,7 @@
 //! The rooms, in the order in which a sample passes through them: [`datasets`] → [`stream`] → [`views`] ([`augment`]) →
 //! [`learner`] ([`probe`] → [`retrieval`] → [`methods`] → [`memory`]) → [`experiment`] → [`rehearsal_runs::Record`].
 
-pub mod appraiser;
 pub mod augment;
-pub mod chance;
 pub mod choice;
 pub mod clock;
 pub mod config;
@@ -55,7 +53,9 @@ pub mod optimizer;
 pub mod probe;
 mod record;
 pub mod retrieval;
+pub mod rng;
 pub mod sample;
+pub mod sample_probe;
 pub mod shapley;
 pub mod stream;
 pub mod views;

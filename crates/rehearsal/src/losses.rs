@@ -1,4 +1,4 @@
-//! Losses on class scores.
+//! Losses on logits.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
@@ -16,7 +16,7 @@ choice!(Denominator, "denominator", Multiset = "multiset", Set = "set");
 
 /// Cross-entropy of every sample over all classes of `logits` `[n, K]`: `[n]`.
 pub fn cross_entropy(logits: Tensor<2>, labels: &[Class]) -> Tensor<1> {
-    log_sum_exp(logits.clone()) - own_scores(logits, labels)
+    log_sum_exp(logits.clone()) - own_logits(logits, labels)
 }
 
 /// Cross-entropy of every sample over the classes `0..seen`: `[n]`.
@@ -25,18 +25,18 @@ pub fn cross_entropy_seen(logits: Tensor<2>, labels: &[Class], seen: usize) -> T
 }
 
 /// The mean over all entries of the squared difference: `[1]`.
-pub fn mean_squared_error(scores: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
-    (scores - targets).square().mean()
+pub fn mean_squared_error(logits: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
+    (logits - targets).square().mean()
 }
 
 /// Proxy-based contrastive loss of every anchor: `−s[i, y_i] + log Σ_j exp(s[i, y_j])`, j over all anchors or over the classes present.
-/// `scores` are `[n, K]`, the result `[n]`. A class that no anchor has gets exactly no gradient.
-pub fn proxy_contrastive(scores: Tensor<2>, labels: &[Class], denominator: Denominator) -> Tensor<1> {
+/// `logits` are `[n, K]`, the result `[n]`. A class that no anchor has gets exactly no gradient.
+pub fn proxy_contrastive(logits: Tensor<2>, labels: &[Class], denominator: Denominator) -> Tensor<1> {
     let mut present = labels.to_vec();
     present.sort_unstable();
     present.dedup();
-    let device = scores.device();
-    let among = scores.clone().select(1, indices(&present, &device));
+    let device = logits.device();
+    let among = logits.clone().select(1, indices(&present, &device));
     let among = match denominator {
         Denominator::Set => among,
         // N·exp(s) = exp(s + ln N): the multiset without writing its members out.
@@ -47,21 +47,21 @@ pub fn proxy_contrastive(scores: Tensor<2>, labels: &[Class], denominator: Denom
             among + logs
         }
     };
-    log_sum_exp(among) - own_scores(scores, labels)
+    log_sum_exp(among) - own_logits(logits, labels)
 }
 
 /// The score of each row's own label: `[n, K]` to `[n]`.
-fn own_scores(scores: Tensor<2>, labels: &[Class]) -> Tensor<1> {
+fn own_logits(logits: Tensor<2>, labels: &[Class]) -> Tensor<1> {
     let count = labels.len();
-    let own = indices(labels, &scores.device()).reshape([count, 1]);
-    scores.gather(1, own).reshape([count])
+    let own = indices(labels, &logits.device()).reshape([count, 1]);
+    logits.gather(1, own).reshape([count])
 }
 
 /// log Σ exp of every row, shifted by its highest value: `[n, k]` to `[n]`.
-fn log_sum_exp(scores: Tensor<2>) -> Tensor<1> {
-    let count = scores.dims()[0];
-    let highest = scores.clone().detach().max_dim(1);
-    ((scores - highest.clone()).exp().sum_dim(1).log() + highest).reshape([count])
+fn log_sum_exp(logits: Tensor<2>) -> Tensor<1> {
+    let count = logits.dims()[0];
+    let highest = logits.clone().detach().max_dim(1);
+    ((logits - highest.clone()).exp().sum_dim(1).log() + highest).reshape([count])
 }
 
 fn indices(classes: &[Class], device: &Device) -> Tensor<1, Int> {
@@ -111,12 +111,12 @@ mod tests {
 
     #[test]
     fn v1_cross_entropy_over_seen_and_over_all() {
-        let scores = |temperature: f64| cosines(rows(&F), rows(&W)) / temperature;
-        let seen = vector(cross_entropy_seen(scores(0.5), &Y, 3));
+        let logits = |temperature: f64| cosines(rows(&F), rows(&W)) / temperature;
+        let seen = vector(cross_entropy_seen(logits(0.5), &Y, 3));
         close(&seen, &[0.239_545_41, 0.239_545_41, 0.807_866_17, 0.807_866_04], 1e-6);
-        let all = vector(cross_entropy(scores(0.5), &Y));
+        let all = vector(cross_entropy(logits(0.5), &Y));
         close(&all, &[0.530_687_44, 0.530_687_59, 1.249_234_72, 1.249_234_56], 1e-6);
-        let all = vector(cross_entropy(scores(0.09), &Y));
+        let all = vector(cross_entropy(logits(0.09), &Y));
         close(&all, &[0.009_118_99, 0.009_119_02, 1.681_230_19, 1.681_229_13], 2e-6);
     }
 

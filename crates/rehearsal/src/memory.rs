@@ -13,10 +13,10 @@ pub use gss::{Gss, GssOptions};
 pub use reservoir::Reservoir;
 
 use crate::{
-    appraiser::Appraiser,
-    chance::Chance,
     choice::{About, choice},
+    rng::Rng,
     sample::{Class, Sample, Slot},
+    sample_probe::SampleProbe,
     shapley::ShapleyOptions,
 };
 
@@ -25,15 +25,15 @@ use crate::{
 pub struct Memorized {
     /// The sample.
     pub sample: Sample,
-    /// The scores of all classes that the network gave it in the step it came with, where the method keeps them (DER++).
+    /// The logits of all classes that the network gave it in the step it came with, where the method keeps them (DER++).
     pub logits: Option<Arc<[f32]>>,
-    /// What the policy noted about it (GSS: how similar its gradient was to those of the memory); otherwise 0.
-    pub score: f32,
+    /// GSS: how similar its gradient was to those of the memory when it was stored; otherwise 0.
+    pub similarity: f32,
 }
 
 impl From<Sample> for Memorized {
     fn from(sample: Sample) -> Self {
-        Self { sample, logits: None, score: 0.0 }
+        Self { sample, logits: None, similarity: 0.0 }
     }
 }
 
@@ -92,11 +92,11 @@ impl PolicyKind {
     }
 }
 
-/// Decides who stays in memory. It has no state of its own: what it notes about a sample stays with the
+/// RngStream who stays in memory. It has no state of its own: what it notes about a sample stays with the
 /// sample, so that a resumed run decides as an uninterrupted one would.
 pub trait Policy: Send + Sync {
     /// Presents `samples` to the memory, all of one step, after that step; each with one call of [`Memory::place`].
-    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, appraiser: &mut dyn Appraiser, chance: &mut Chance);
+    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng);
 }
 
 impl Memory {
@@ -176,15 +176,15 @@ impl Memory {
     }
 
     /// `count` distinct slots, uniformly, in the order drawn; all of them where fewer are stored.
-    pub fn draw(&self, count: usize, chance: &mut Chance) -> Vec<Slot> {
-        chance.distinct(self.len(), count).into_iter().map(Slot).collect()
+    pub fn draw(&self, count: usize, rng: &mut Rng) -> Vec<Slot> {
+        rng.distinct(self.len(), count).into_iter().map(Slot).collect()
     }
 
     /// Up to `count` slots of each class, uniformly, none of them `taken`; class by class.
-    pub fn draw_by_class(&self, count: usize, taken: &[Slot], chance: &mut Chance) -> Vec<Slot> {
+    pub fn draw_by_class(&self, count: usize, taken: &[Slot], rng: &mut Rng) -> Vec<Slot> {
         let mut drawn = Vec::new();
         for slots in self.grouped(self.except(taken)) {
-            drawn.extend(chance.distinct(slots.len(), count).into_iter().map(|index| slots[index]));
+            drawn.extend(rng.distinct(slots.len(), count).into_iter().map(|index| slots[index]));
         }
         drawn
     }
@@ -251,16 +251,21 @@ mod tests {
         testing::{full, sample},
         *,
     };
-    use crate::{chance::Decides, choice::Choice, gradients::Gradients, shapley::ShapleyScore};
+    use crate::{
+        choice::Choice,
+        gradients::Gradients,
+        rng::{Rng, RngStream},
+        shapley::ShapleyScore,
+    };
 
     #[test]
     fn a_draw_by_class_takes_some_of_each_and_none_twice() {
         let memory = full(&[0, 2, 0, 2, 2, 0, 3]);
-        let mut chance = Chance::new(0, Decides::Retrieval, &[]);
-        let first = memory.draw_by_class(2, &[], &mut chance);
+        let mut rng = Rng::new(0, RngStream::Retrieval, &[]);
+        let first = memory.draw_by_class(2, &[], &mut rng);
         let labels: Vec<u16> = first.iter().map(|&slot| memory.label(slot).0).collect();
         assert_eq!(labels, [0, 0, 2, 2, 3]);
-        let second = memory.draw_by_class(2, &first, &mut chance);
+        let second = memory.draw_by_class(2, &first, &mut rng);
         assert_eq!(second.len(), 2, "one of class 0 and one of class 2 are left: {second:?}");
         assert!(second.iter().all(|slot| !first.contains(slot)));
     }
@@ -268,7 +273,7 @@ mod tests {
     /// Features and gradients that follow from the image.
     struct Images;
 
-    impl Appraiser for Images {
+    impl SampleProbe for Images {
         fn classes(&self) -> usize {
             4
         }
@@ -299,8 +304,8 @@ mod tests {
                         id += 1;
                         Memorized { logits: Some([f32::from(id), 0.5].into()), ..sample(label, id).into() }
                     });
-                    let chance = &mut Chance::new(seed, Decides::Reservoir, &[step as u64]);
-                    policy.offer(&mut memory, arriving.collect(), &mut Images, chance);
+                    let rng = &mut Rng::new(seed, RngStream::Reservoir, &[step as u64]);
+                    policy.offer(&mut memory, arriving.collect(), &mut Images, rng);
                 }
                 prop_assert_eq!(memory.presented(), u64::from(id), "{}", kind);
                 prop_assert_eq!(memory.len(), capacity.min(usize::from(id)), "{}", kind);

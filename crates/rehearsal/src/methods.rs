@@ -23,14 +23,14 @@ pub use joint::Joint;
 pub use pcr::Pcr;
 
 use crate::{
-    chance::Chance,
     choice::{About, choice},
-    config::Refusal,
+    config::ConfigError,
     gradients::Gradients,
     losses::Denominator,
     memory::PolicyKind,
     network::{HeadKind, Network, State, StateError},
     retrieval::RetrievalKind,
+    rng::Rng,
     sample::TaskId,
     views::{Anchors, Views},
 };
@@ -93,7 +93,7 @@ pub struct Descent {
     pub features: Option<Tensor<2>>,
 }
 
-/// A way of learning from new and replayed samples. Only [`Method::objective`] must be said; the rest is for
+/// A way of learning from new and replayed samples. Only [`Method::objective`] must be written; the rest is for
 /// methods that bend the gradient, keep more than one network, or store more than images.
 pub trait Method: DynClone + Send + Sync {
     /// The loss, from training-mode passes through `network`.
@@ -124,8 +124,8 @@ pub trait Method: DynClone + Send + Sync {
     }
 
     /// Called when the network has moved; `steps` have been taken, this one included.
-    fn after_step(&mut self, network: &Network, steps: u64, chance: &mut Chance) {
-        let _ = (network, steps, chance);
+    fn after_step(&mut self, network: &Network, steps: u64, rng: &mut Rng) {
+        let _ = (network, steps, rng);
     }
 
     /// The network that predicts.
@@ -160,7 +160,7 @@ pub trait Method: DynClone + Send + Sync {
         State::default()
     }
 
-    /// Remembers what [`Method::state`] said.
+    /// Remembers what [`Method::state`] gave.
     ///
     /// # Errors
     /// The state is that of another method or network.
@@ -183,7 +183,7 @@ pub enum MethodKind {
     Er,
     /// Averaged gradient episodic memory: no step against the memory's gradient.
     AGem,
-    /// Dark experience replay: replayed samples keep the scores they once had.
+    /// Dark experience replay: replayed samples keep the logits they once had.
     DerPp,
     /// Experience replay with the memory and the retrieval of ASER, unless others are named.
     Aser,
@@ -233,14 +233,14 @@ impl MethodOptions {
     ///
     /// # Errors
     /// One is not; the error names it.
-    pub fn check(&self) -> Result<(), Refusal> {
+    pub fn check(&self) -> Result<(), ConfigError> {
         let Self { temperature, der_pp, cls_er, .. } = self;
         if !(temperature.is_finite() && *temperature > 0.0) {
-            return Err(Refusal(format!("`temperature` must be a positive number, not {temperature}")));
+            return Err(ConfigError(format!("`temperature` must be a positive number, not {temperature}")));
         }
         let weights = [("der-alpha", der_pp.alpha), ("der-beta", der_pp.beta), ("consistency", cls_er.consistency)];
         if let Some((name, value)) = weights.iter().find(|(_, value)| !(value.is_finite() && *value >= 0.0)) {
-            return Err(Refusal(format!("`{name}` must not be negative, and is {value}")));
+            return Err(ConfigError(format!("`{name}` must not be negative, and is {value}")));
         }
         let shares = [
             ("stable-frequency", cls_er.stable_frequency),
@@ -249,7 +249,7 @@ impl MethodOptions {
             ("plastic-alpha", cls_er.plastic_alpha),
         ];
         match shares.iter().find(|(_, value)| !(0.0..=1.0).contains(value)) {
-            Some((name, value)) => Err(Refusal(format!("`{name}` must be between 0 and 1, not {value}"))),
+            Some((name, value)) => Err(ConfigError(format!("`{name}` must be between 0 and 1, not {value}"))),
             None => Ok(()),
         }
     }
@@ -271,17 +271,17 @@ impl MethodKind {
     }
 
     /// The views it trains on unless the user says otherwise.
-    pub fn usual_views(self) -> Views {
+    pub fn default_views(self) -> Views {
         if self == Self::Pcr { Views::Both } else { Views::Augmented }
     }
 
     /// The retrieval it uses unless the user names another.
-    pub fn usual_retrieval(self) -> RetrievalKind {
+    pub fn default_retrieval(self) -> RetrievalKind {
         if self == Self::Aser { RetrievalKind::Aser } else { RetrievalKind::Balanced }
     }
 
     /// The memory policy it uses unless the user names another.
-    pub fn usual_policy(self) -> PolicyKind {
+    pub fn default_policy(self) -> PolicyKind {
         if self == Self::Aser { PolicyKind::Aser } else { PolicyKind::Reservoir }
     }
 
@@ -297,7 +297,7 @@ impl MethodKind {
             Self::Joint => ("all tasks at once: what could be reached", "keeps all data"),
             Self::Er => ("cross-entropy on new and replayed samples", ""),
             Self::AGem => ("no step against the gradient of replayed samples", "two gradients a step"),
-            Self::DerPp => ("replayed samples keep the scores they once had", "two draws a step; stores scores"),
+            Self::DerPp => ("replayed samples keep the logits they once had", "two draws a step; stores logits"),
             Self::Aser => ("er, with memory policy and retrieval aser unless named", ""),
             Self::ErAce => ("new samples do not push old classes away", ""),
             Self::ClsEr => ("two slowly averaged networks teach the working one", "three networks"),
@@ -311,9 +311,9 @@ impl MethodKind {
 pub(crate) mod testing {
     use super::*;
     use crate::{
-        chance::Decides,
         learner::training_device,
         network::{Architecture, BackboneKind, Kernels},
+        rng::RngStream,
         sample::{Class, ImageShape},
     };
     use burn::tensor::{Device, TensorData};
@@ -329,13 +329,13 @@ pub(crate) mod testing {
 
     /// Noise with these labels.
     pub fn anchors(labels: &[u16], seed: u64, network: &Network) -> Anchors {
-        let mut chance = Chance::new(seed, Decides::Split, &[]);
-        let values: Vec<f32> = (0..labels.len() * INPUT.bytes()).map(|_| chance.unit() as f32).collect();
+        let mut rng = Rng::new(seed, RngStream::Split, &[]);
+        let values: Vec<f32> = (0..labels.len() * INPUT.bytes()).map(|_| rng.unit() as f32).collect();
         let images = Tensor::from_data(TensorData::new(values, [labels.len(), 8, 8, 1]), &network.device());
         Anchors { images, labels: labels.iter().copied().map(Class).collect() }
     }
 
-    /// Rows of scores, differentiable.
+    /// Rows of logits, differentiable.
     pub fn rows<const K: usize>(rows: &[[f32; K]]) -> Tensor<2> {
         let device = training_device(&Device::flex());
         Tensor::<2>::from_data(TensorData::new(rows.concat(), [rows.len(), K]), &device).require_grad()

@@ -1,4 +1,4 @@
-//! The network: a backbone that turns images into features, and a head that turns features into class scores.
+//! The network: a backbone that turns images into features, and a head that turns features into logits.
 //!
 //! Nothing here changes behind the caller's back. Normalisation has the three modes of the specification, said at each call:
 //! [`Norm::Batch`] and [`Norm::Eval`] take `&self` and move nothing; training passes go through [`Network::train_features`], the one
@@ -29,8 +29,8 @@ pub use running::Running;
 pub use state::{Array, State, StateError};
 
 use crate::{
-    chance::{Chance, Decides},
-    sample::{Class, ImageShape},
+    rng::{Rng, RngStream},
+    sample::ImageShape,
 };
 
 /// The names of a backbone's arrays in a network's state begin so.
@@ -45,7 +45,7 @@ pub struct Architecture {
     pub backbone: BackboneKind,
     /// Channels after the first convolution.
     pub width: usize,
-    /// What turns features into scores.
+    /// What turns features into logits.
     pub head: HeadKind,
     /// How many classes the head has, seen or not.
     pub classes: usize,
@@ -67,21 +67,21 @@ pub struct Network {
 impl Network {
     /// A fresh network, its weights drawn from `seed` (Xavier uniform). On an autodiff device it can be trained.
     pub fn new(architecture: &Architecture, seed: u64, device: &Device) -> Self {
-        let build = |chance: &mut Chance| architecture.backbone.build(architecture, chance, device);
+        let build = |rng: &mut Rng| architecture.backbone.build(architecture, rng, device);
         Self::with_backbone(build, architecture.head, architecture.classes, seed, device)
     }
 
     /// A fresh network with a backbone of your own, which `build` makes; weights are drawn from `seed`.
     pub fn with_backbone(
-        build: impl FnOnce(&mut Chance) -> AnyBackbone,
+        build: impl FnOnce(&mut Rng) -> AnyBackbone,
         head: HeadKind,
         classes: usize,
         seed: u64,
         device: &Device,
     ) -> Self {
-        let mut chance = Chance::new(seed, Decides::Initialisation, &[]);
-        let backbone = build(&mut chance);
-        let head = Head::new(head, backbone.feature_size(), classes, &mut chance, device);
+        let mut rng = Rng::new(seed, RngStream::Initialisation, &[]);
+        let backbone = build(&mut rng);
+        let head = Head::new(head, backbone.feature_size(), classes, &mut rng, device);
         Self { backbone, head }
     }
 
@@ -95,7 +95,7 @@ impl Network {
         self.backbone.train_features(images)
     }
 
-    /// Images `[n, h, w, c]` to scores `[n, K]` of all classes; moves nothing.
+    /// Images `[n, h, w, c]` to logits `[n, K]` of all classes; moves nothing.
     pub fn logits(&self, images: Tensor<4>, norm: Norm) -> Tensor<2> {
         self.head.logits(self.features(images, norm))
     }
@@ -106,18 +106,9 @@ impl Network {
         self.head.logits(features)
     }
 
-    /// Features `[n, d]` to scores `[n, K]`.
+    /// Features `[n, d]` to logits `[n, K]`.
     pub fn head(&self) -> &Head {
         &self.head
-    }
-
-    /// The most likely of the classes `0..seen` for each image, in eval mode; the lowest of equals.
-    pub fn predict(&self, images: Tensor<4>, seen: usize) -> Vec<Class> {
-        let logits = self.logits(images, Norm::Eval);
-        let [count, classes] = logits.dims();
-        let values = logits.into_data().try_to_vec::<f32>().expect("logits are f32");
-        debug_assert_eq!(values.len(), count * classes);
-        values.chunks_exact(classes).map(|scores| Class(highest(&scores[..seen]) as u16)).collect()
     }
 
     /// How many classes its head has.
@@ -190,21 +181,10 @@ impl Network {
     }
 }
 
-/// Index of the highest score, the first of equals.
-fn highest(scores: &[f32]) -> usize {
-    let mut best = 0;
-    for (index, score) in scores.iter().enumerate() {
-        if *score > scores[best] {
-            best = index;
-        }
-    }
-    best
-}
-
 /// A tensor of Xavier uniform values: U(±√(6/(fan in + fan out))).
-fn xavier<const D: usize>(shape: [usize; D], fans: usize, chance: &mut Chance, device: &Device) -> Tensor<D> {
+fn xavier<const D: usize>(shape: [usize; D], fans: usize, rng: &mut Rng, device: &Device) -> Tensor<D> {
     let bound = xavier_bound(fans);
-    let values: Vec<f32> = (0..shape.iter().product()).map(|_| chance.uniform(-bound, bound) as f32).collect();
+    let values: Vec<f32> = (0..shape.iter().product()).map(|_| rng.uniform(-bound, bound) as f32).collect();
     Tensor::from_data(TensorData::new(values, shape), device)
 }
 
@@ -270,11 +250,5 @@ mod tests {
         assert_eq!(error, "`backbone.stem.weight` has shape [3, 3, 3, 4], not [3, 3, 3, 5]");
         let mut proxies = Network::new(&architecture(4, HeadKind::Proxies { temperature: 0.1 }), 2, &device);
         assert_eq!(proxies.load(&saved).unwrap_err().to_string(), "`head.proxies` is missing");
-    }
-
-    #[test]
-    fn prediction_takes_the_first_of_equals_among_the_seen() {
-        assert_eq!(highest(&[0.0, 2.0, 2.0, 1.0]), 1);
-        assert_eq!(highest(&[f32::NAN]), 0);
     }
 }

@@ -118,7 +118,7 @@ impl Sgd {
         State(self.velocity.as_ref().map(named).unwrap_or_default())
     }
 
-    /// Remembers what [`Sgd::state`] said.
+    /// Remembers what [`Sgd::state`] gave.
     ///
     /// # Errors
     /// The state is that of another network.

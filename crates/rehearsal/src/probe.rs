@@ -3,13 +3,13 @@
 use burn::tensor::Tensor;
 
 use crate::{
-    appraiser::{Appraiser, NetworkAppraiser},
     clock::Phase,
     gradients::Gradients,
     losses::cross_entropy_seen,
     memory::Memory,
     network::{Network, Norm},
     sample::{Class, ImageShape, Sample, Slot, to_tensor},
+    sample_probe::{NetworkProbe, SampleProbe},
     views::Anchors,
 };
 
@@ -138,8 +138,8 @@ impl<'a> StepProbe<'a> {
         })
     }
 
-    fn appraiser(&self) -> NetworkAppraiser<'a> {
-        NetworkAppraiser { network: self.network, seen: self.incoming.seen, shape: self.scoring.shape }
+    fn probe(&self) -> NetworkProbe<'a> {
+        NetworkProbe { network: self.network, seen: self.incoming.seen, shape: self.scoring.shape }
     }
 }
 
@@ -160,11 +160,11 @@ impl Probe for StepProbe<'_> {
     }
 
     fn features(&mut self, slots: &[Slot]) -> Vec<Vec<f32>> {
-        self.appraiser().features(&self.memory.at(slots))
+        self.probe().features(&self.memory.at(slots))
     }
 
     fn incoming_features(&mut self) -> Vec<Vec<f32>> {
-        self.appraiser().features(self.incoming.samples)
+        self.probe().features(self.incoming.samples)
     }
 
     fn incoming(&self) -> &[Sample] {

@@ -1,6 +1,6 @@
 //! What a finished run says.
 
-use measure::{
+use rehearsal_measure::{
     accuracy, average_incremental_accuracy, backward_transfer, forgetting, forgetting_from_first, retention,
 };
 use rehearsal_runs::{Record, Seconds, Settings};
@@ -22,7 +22,7 @@ pub(crate) fn record(
     Record {
         format: Record::FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        config: Settings::of(config).expect("settings are plain data"),
+        config: Settings::new(config).expect("settings are plain data"),
         data_sha256,
         class_names,
         accuracy: accuracy(&matrix),
@@ -51,12 +51,12 @@ pub(crate) fn peak_memory() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Said;
+    use crate::config::PartialConfig;
 
     #[test]
     fn settings_stand_in_the_record_as_they_were_written() {
-        let said = "task-classes = [['0', '1'], ['2', '3']]\nlr = 0.05\nmethod = 'der-pp'\nratio = '7:3'\n";
-        let config = Said::parse(said).and_then(|said| said.resolve()).unwrap();
+        let settings = "task-classes = [['0', '1'], ['2', '3']]\nlr = 0.05\nmethod = 'der-pp'\nratio = '7:3'\n";
+        let config = PartialConfig::parse(settings).and_then(|settings| settings.resolve()).unwrap();
         let record = record(&config, String::new(), Vec::new(), Progress::default(), 0, 0);
         assert_eq!(serde_json::to_string(&record.config).unwrap(), serde_json::to_string(&config).unwrap());
     }

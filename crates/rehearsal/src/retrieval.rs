@@ -15,19 +15,19 @@ pub use memory_match::MemoryMatch;
 pub use random::Random;
 
 use crate::{
-    chance::Chance,
     choice::{About, choice},
     memory::Memory,
     probe::Probe,
+    rng::Rng,
     sample::Slot,
     shapley::ShapleyOptions,
 };
 
-/// Decides who is replayed. It has no state of its own, so that a resumed run chooses as an uninterrupted
+/// RngStream who is replayed. It has no state of its own, so that a resumed run chooses as an uninterrupted
 /// one would: all it may go by is the memory, the probe and the draws.
 pub trait Retrieval: Send + Sync {
     /// What to replay, in training order; nothing from an empty memory. A slot may appear twice.
-    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Retrieved>;
+    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved>;
 }
 
 /// A stored sample that was chosen for replay, and why.
@@ -88,7 +88,7 @@ choice!(
 pub struct RetrievalOptions {
     /// How many samples.
     pub count: usize,
-    /// Loss change: how many of them from each end; if not said, as usual for the retrieval.
+    /// Loss change: how many of them from each end; the retrieval's default if not given.
     pub ratio: Option<Ratio>,
     /// Loss change: how many slots each draw looks at.
     pub candidates: usize,
@@ -105,8 +105,8 @@ impl RetrievalKind {
         match self {
             Self::Random => Arc::new(Random { count }),
             Self::Mir | Self::Imir | Self::Balanced => {
-                let usual = || self.usual_ratio(count).unwrap_or(Ratio { high: count, low: 0 });
-                let Ratio { high, low } = ratio.unwrap_or_else(usual);
+                let default = || self.default_ratio(count).unwrap_or(Ratio { high: count, low: 0 });
+                let Ratio { high, low } = ratio.unwrap_or_else(default);
                 Arc::new(LossChange { high, low, candidates })
             }
             Self::Aser => Arc::new(Aser { count, shapley }),
@@ -115,7 +115,7 @@ impl RetrievalKind {
     }
 
     /// The split between both ends of loss change that the name stands for, where it stands for one.
-    pub fn usual_ratio(self, retrieved: usize) -> Option<Ratio> {
+    pub fn default_ratio(self, retrieved: usize) -> Option<Ratio> {
         match self {
             Self::Mir => Some(Ratio { high: retrieved, low: 0 }),
             Self::Imir => Some(Ratio { high: 0, low: retrieved }),
@@ -190,9 +190,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        chance::Decides,
         choice::Choice,
         memory::{Memorized, testing::sample},
+        rng::{Rng, RngStream},
         sample::Sample,
         shapley::ShapleyScore,
     };
@@ -232,11 +232,11 @@ mod tests {
             let count = 2 * half;
             for &kind in RetrievalKind::ALL {
                 let shapley = ShapleyOptions { score: ShapleyScore::Asvm, neighbours: 3, per_class: 2 };
-                let ratio = kind.usual_ratio(count);
+                let ratio = kind.default_ratio(count);
                 let options = RetrievalOptions { count, ratio, candidates: 20, shapley, match_warm_up: 40 };
                 let mut probe = Arbitrary(vec![sample(1, 3), sample(4, 9)]);
-                let mut chance = Chance::new(seed, Decides::Retrieval, &[]);
-                let slots = kind.build(&options).retrieve(&memory, &mut probe, &mut chance);
+                let mut rng = Rng::new(seed, RngStream::Retrieval, &[]);
+                let slots = kind.build(&options).retrieve(&memory, &mut probe, &mut rng);
                 prop_assert!(slots.len() <= count, "{kind}: {} of {count}", slots.len());
                 prop_assert!(slots.iter().all(|retrieved| retrieved.slot.0 < memory.len()), "{kind}: {slots:?}");
                 let warm = kind != RetrievalKind::MemoryMatch || memory.presented() > 40;

@@ -3,7 +3,7 @@
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-pub use data::{Image, ImageShape};
+pub use rehearsal_data::{Image, ImageShape};
 
 /// A class, numbered in order of appearance in the stream: the classes seen so far are always `0..n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

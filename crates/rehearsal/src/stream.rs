@@ -36,7 +36,7 @@ choice!(
 
 impl StreamKind {
     /// Whether it is the one that a run has unless told otherwise.
-    pub fn is_usual(&self) -> bool {
+    pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use crate::{
     augment::augment,
-    chance::{Chance, Decides},
     choice::choice,
+    rng::{Rng, RngStream},
     sample::{Class, Image, ImageShape, Sample, to_tensor},
 };
 
@@ -33,11 +33,11 @@ pub struct Anchors {
 
 /// What decides the random part of views.
 #[derive(Clone, Copy, Debug)]
-pub struct Occasion {
+pub struct AugmentationKey {
     /// The experiment's seed.
     pub seed: u64,
     /// New or replayed samples.
-    pub what: Decides,
+    pub what: RngStream,
     /// The step.
     pub step: u64,
     /// How many samples of the step came before these.
@@ -45,11 +45,11 @@ pub struct Occasion {
 }
 
 impl Views {
-    /// The views of `samples` on an occasion.
-    pub fn of(self, samples: &[Sample], shape: ImageShape, occasion: Occasion, device: &Device) -> Anchors {
-        let Occasion { seed, what, step, before } = occasion;
+    /// The views of `samples`.
+    pub fn apply(self, samples: &[Sample], shape: ImageShape, key: AugmentationKey, device: &Device) -> Anchors {
+        let AugmentationKey { seed, what, step, before } = key;
         let view = |(index, sample): (usize, &Sample)| {
-            augment(&sample.image, shape, &mut Chance::new(seed, what, &[step, (before + index) as u64]))
+            augment(&sample.image, shape, &mut Rng::new(seed, what, &[step, (before + index) as u64]))
         };
         let raw = samples.iter().map(|sample| sample.image.clone());
         let images: Vec<Image> = match self {

@@ -9,7 +9,7 @@ use std::path::Path;
 use rehearsal::{
     Learner,
     choice::Choice,
-    config::{Combination, Said},
+    config::{Combination, PartialConfig},
     experiment::{Experiment, Outcome},
     memory::PolicyKind,
     methods::MethodKind,
@@ -19,14 +19,14 @@ use rehearsal_runs::{Record, RunDirectory};
 use stop_after::StopAfter;
 
 /// Two tasks of two classes, 12 steps of 10, on a memory that is soon full; every mechanism has its turn.
-fn said(Combination { method, policy, retrieval }: Combination) -> Said {
+fn settings(Combination { method, policy, retrieval }: Combination) -> PartialConfig {
     let base = "classes = 4\ntasks = 2\ntrain-per-class = 30\ntest-per-class = 2\nbackbone = 'tiny'\nwidth = 3\nmemory = 30\n\
                 candidates = 12\ngss-groups = 2\ngss-group-size = 5\nthreads = 2";
-    Said {
+    PartialConfig {
         method: Some(method.to_string()),
         memory_policy: policy.map(|policy| policy.to_string()),
         retrieval: retrieval.map(|retrieval| retrieval.to_string()),
-        ..Said::parse(base).unwrap()
+        ..PartialConfig::parse(base).unwrap()
     }
 }
 
@@ -54,12 +54,12 @@ fn assert_same(a: &Learner, b: &Learner, what: &str) {
 fn every_combination_runs_and_resumes_bit_for_bit() {
     let sensible = Combination::all().into_iter().filter(|combination| combination.check().is_ok());
     for (index, combination) in sensible.enumerate() {
-        let (said, parent) = (said(combination), tempfile::tempdir().unwrap());
+        let (settings, parent) = (settings(combination), tempfile::tempdir().unwrap());
         let [whole, parted] = ["whole", "parted"].map(|name| parent.path().join(name));
-        let (a, first) = finish(Experiment::new(&said, Some(&whole)).unwrap(), &whole);
+        let (a, first) = finish(Experiment::new(&settings, Some(&whole)).unwrap(), &whole);
         // Another place for each: any step of the run, the last included.
         let stop = StopAfter(1 + (5 * index + index / 12) as u64 % 12);
-        let stopped = Experiment::new(&said, Some(&parted)).unwrap().run(&mut { stop }).unwrap();
+        let stopped = Experiment::new(&settings, Some(&parted)).unwrap().run(&mut { stop }).unwrap();
         assert!(matches!(stopped, Outcome::Stopped));
         let (b, second) = finish(Experiment::resume(&parted, |_| {}).unwrap(), &parted);
         assert_same(&first, &second, &format!("{combination:?}"));
@@ -81,7 +81,7 @@ fn what_makes_no_sense_together_is_refused_with_the_reason() {
         }
         for &retrieval in RetrievalKind::ALL {
             let asked = Combination { method, policy: None, retrieval: Some(retrieval) };
-            let error = said(asked).resolve().unwrap_err().to_string();
+            let error = settings(asked).resolve().unwrap_err().to_string();
             assert_eq!(error, format!("{method} replays nothing: `--retrieval {retrieval}` cannot be used with it"));
         }
     }
@@ -89,7 +89,7 @@ fn what_makes_no_sense_together_is_refused_with_the_reason() {
 
 #[test]
 fn joint_training_is_one_task_of_all_passes() {
-    let joint = said(Combination { method: MethodKind::Joint, policy: None, retrieval: None });
+    let joint = settings(Combination { method: MethodKind::Joint, policy: None, retrieval: None });
     let Outcome::Finished(record, _) = Experiment::new(&joint, None).unwrap().run(&mut ()).unwrap() else { panic!() };
     assert_eq!(
         (record.matrix.tasks_seen(), record.steps),

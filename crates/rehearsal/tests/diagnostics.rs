@@ -7,17 +7,17 @@ mod stop_after;
 use std::path::Path;
 
 use rehearsal::{
-    config::Said,
+    config::PartialConfig,
     experiment::{Experiment, Outcome},
 };
 use rehearsal_runs::{Record, TaskDiagnostics};
 use stop_after::StopAfter;
 
 /// Two tasks of two classes, 60 steps each.
-fn said(more: &str) -> Said {
+fn settings(more: &str) -> PartialConfig {
     let base = "classes = 4\ntasks = 2\ntrain-per-class = 100\ntest-per-class = 20\nepochs = 3\nbackbone = 'tiny'\nwidth = 4\n\
                 memory = 40\ncandidates = 12\nthreads = 1";
-    Said::parse(base).unwrap().overridden_by(&Said::parse(more).unwrap())
+    PartialConfig::parse(base).unwrap().overridden_by(&PartialConfig::parse(more).unwrap())
 }
 
 fn finish(experiment: Experiment) -> Record {
@@ -48,8 +48,8 @@ fn replayed(directory: &Path) -> Vec<u64> {
 fn what_was_retrieved_is_counted_and_nothing_else_changes() {
     let parent = tempfile::tempdir().unwrap();
     let [plain, watched] = ["plain", "watched"].map(|name| parent.path().join(name));
-    let without = finish(Experiment::new(&said(""), Some(&plain)).unwrap());
-    let with = finish(Experiment::new(&said("diagnostics = true"), Some(&watched)).unwrap());
+    let without = finish(Experiment::new(&settings(""), Some(&plain)).unwrap());
+    let with = finish(Experiment::new(&settings("diagnostics = true"), Some(&watched)).unwrap());
     assert_eq!(with.matrix, without.matrix);
     let steps = |directory: &Path| std::fs::read_to_string(directory.join("steps.jsonl")).unwrap();
     let losses = |text: String| text.lines().filter(|line| line.contains("loss")).map(String::from).collect::<Vec<_>>();
@@ -79,7 +79,7 @@ fn a_method_without_proxies_or_scores_leaves_them_out() {
     let parent = tempfile::tempdir().unwrap();
     let path = parent.path().join("run");
     finish(
-        Experiment::new(&said("method = 'er'\nretrieval = 'random'\ndiagnostics = true\nepochs = 1"), Some(&path))
+        Experiment::new(&settings("method = 'er'\nretrieval = 'random'\ndiagnostics = true\nepochs = 1"), Some(&path))
             .unwrap(),
     );
     let task = &read(&path)[1];
@@ -91,10 +91,10 @@ fn a_method_without_proxies_or_scores_leaves_them_out() {
 #[test]
 fn a_resumed_run_writes_the_same() {
     let parent = tempfile::tempdir().unwrap();
-    let said = said("diagnostics = true");
+    let settings = settings("diagnostics = true");
     let [whole, parted] = ["whole", "parted"].map(|name| parent.path().join(name));
-    finish(Experiment::new(&said, Some(&whole)).unwrap());
-    let mut experiment = Experiment::new(&said, Some(&parted)).unwrap();
+    finish(Experiment::new(&settings, Some(&whole)).unwrap());
+    let mut experiment = Experiment::new(&settings, Some(&parted)).unwrap();
     // Before and after a sampled step, at a task's end, in the second task.
     for stop in [17, 49, 50, 60, 61, 111] {
         assert!(matches!(experiment.run(&mut StopAfter(stop)).unwrap(), Outcome::Stopped));

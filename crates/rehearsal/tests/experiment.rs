@@ -6,20 +6,20 @@ mod stop_after;
 
 use std::path::Path;
 
-use measure::AccuracyMatrix;
 use rehearsal::{
     Learner,
-    config::Said,
+    config::PartialConfig,
     experiment::{Experiment, ExperimentError, Outcome},
     network::State,
 };
+use rehearsal_measure::AccuracyMatrix;
 use rehearsal_runs::{Record, RunDirectory};
 use stop_after::StopAfter;
 
 /// Two tasks of two classes, 24 steps, on a small network; `more` overrides.
-fn small(more: &str) -> Said {
+fn small(more: &str) -> PartialConfig {
     let base = "classes = 4\ntasks = 2\ntrain-per-class = 30\ntest-per-class = 20\nepochs = 2\nwidth = 4\nmemory = 25\ncandidates = 12";
-    Said::parse(base).unwrap().overridden_by(&Said::parse(more).unwrap())
+    PartialConfig::parse(base).unwrap().overridden_by(&PartialConfig::parse(more).unwrap())
 }
 
 fn finished(outcome: Outcome) -> Box<Record> {
@@ -55,10 +55,10 @@ fn trace(directory: &Path, record: &Record) -> Trace {
     }
 }
 
-fn run(said: &Said) -> Trace {
+fn run(settings: &PartialConfig) -> Trace {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run");
-    let record = finished(Experiment::new(said, Some(&path)).unwrap().run(&mut ()).unwrap());
+    let record = finished(Experiment::new(settings, Some(&path)).unwrap().run(&mut ()).unwrap());
     trace(&path, &record)
 }
 
@@ -85,13 +85,13 @@ fn a_run_stopped_anywhere_and_resumed_equals_an_uninterrupted_one() {
     for method in
         ["method = 'pcr'", "backbone = 'resnet18'", "method = 'er'\nretrieval = 'random'", "method = 'fine-tune'"]
     {
-        let said = small("backbone = 'tiny'").overridden_by(&small(method));
-        let whole = run(&said);
+        let settings = small("backbone = 'tiny'").overridden_by(&small(method));
+        let whole = run(&settings);
         // In the middle of an epoch, at an epoch's end, at a task's last step, in the second task, at the very last step.
         for stops in [vec![1], vec![6], vec![12], vec![3, 9, 17], vec![24]] {
             let directory = tempfile::tempdir().unwrap();
             let path = directory.path().join("run");
-            let mut experiment = Experiment::new(&said, Some(&path)).unwrap();
+            let mut experiment = Experiment::new(&settings, Some(&path)).unwrap();
             for &stop in &stops {
                 assert!(matches!(experiment.run(&mut StopAfter(stop)).unwrap(), Outcome::Stopped));
                 assert!(RunDirectory::read_result(&path).unwrap().is_none(), "only a finished run has a result");
@@ -107,10 +107,10 @@ fn a_run_stopped_anywhere_and_resumed_equals_an_uninterrupted_one() {
 #[test]
 fn replay_remembers_what_fine_tuning_forgets() {
     let accuracy = |method: &str| {
-        let said = small(&format!(
+        let settings = small(&format!(
             "method = '{method}'\nbackbone = 'tiny'\nwidth = 8\nclasses = 10\ntasks = 5\ntrain-per-class = 100\nmemory = 200"
         ));
-        finished(Experiment::new(&said, None).unwrap().run(&mut ()).unwrap()).accuracy.unwrap()
+        finished(Experiment::new(&settings, None).unwrap().run(&mut ()).unwrap()).accuracy.unwrap()
     };
     let (replay, fine_tuned) = (accuracy("pcr"), accuracy("fine-tune"));
     assert!(fine_tuned < 0.25, "fine-tuning knows the last task at best: {fine_tuned}");
@@ -121,8 +121,8 @@ fn replay_remembers_what_fine_tuning_forgets() {
 fn a_diverging_run_stops_with_its_step_and_keeps_the_last_checkpoint() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run");
-    let said = small("method = 'er'\nbackbone = 'pixels'\nlr = 1e38\ncheckpoint-minutes = 0.0");
-    let error = Experiment::new(&said, Some(&path)).unwrap().run(&mut ()).err().unwrap();
+    let settings = small("method = 'er'\nbackbone = 'pixels'\nlr = 1e38\ncheckpoint-minutes = 0.0");
+    let error = Experiment::new(&settings, Some(&path)).unwrap().run(&mut ()).err().unwrap();
     let ExperimentError::Diverged { step, task, .. } = error else { panic!("{error}") };
     assert_eq!(task, 1);
     assert!(error.to_string().contains(&format!("at step {step} (task 1, epoch 1)")), "{error}");
@@ -136,8 +136,8 @@ fn an_image_is_offered_in_every_epoch_or_only_in_the_first() {
     let presented = |offer: &str| {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("run");
-        let said = small(&format!("backbone = 'tiny'\noffer = '{offer}'\nscore-norm = 'eval'\nviews = 'raw'"));
-        finished(Experiment::new(&said, Some(&path)).unwrap().run(&mut ()).unwrap());
+        let settings = small(&format!("backbone = 'tiny'\noffer = '{offer}'\nscore-norm = 'eval'\nviews = 'raw'"));
+        finished(Experiment::new(&settings, Some(&path)).unwrap().run(&mut ()).unwrap());
         saved(&path).memory().presented()
     };
     assert_eq!((presented("every-epoch"), presented("first-epoch")), (240, 120));
@@ -145,8 +145,10 @@ fn an_image_is_offered_in_every_epoch_or_only_in_the_first() {
 
 #[test]
 fn other_data_than_the_runs_own_are_refused() {
-    let said = Said { data_sha256: Some("0".repeat(64)), ..small("") };
-    assert!(Experiment::new(&said, None).err().unwrap().to_string().starts_with("these are not the data of the run"));
+    let settings = PartialConfig { data_sha256: Some("0".repeat(64)), ..small("") };
+    assert!(
+        Experiment::new(&settings, None).err().unwrap().to_string().starts_with("these are not the data of the run")
+    );
 }
 
 #[test]
@@ -194,7 +196,10 @@ fn settings_that_were_edited_between_stop_and_resume_are_refused_by_name() {
         assert!(error.contains("is not a checkpoint of this run") && error.contains(named), "{to}: {error}");
     }
     std::fs::write(&file, written.replace("checkpoint-minutes = 10.0", "checkpoint-minutes = 3.0")).unwrap();
-    assert!(Experiment::resume(&path, |said| said.threads = Some(1)).is_ok(), "what changes no result may change");
+    assert!(
+        Experiment::resume(&path, |settings| settings.threads = Some(1)).is_ok(),
+        "what changes no result may change"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use burn::tensor::Device;
 use rehearsal::{
-    config::Said,
+    config::PartialConfig,
     datasets::{Dataset, Request, Split},
     experiment::{Experiment, Outcome},
     network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm, State},
@@ -13,10 +13,10 @@ use rehearsal::{
 
 /// Two tasks of two classes with ER; the accuracy at the end, and the network.
 fn train(kernels: &str, seed: u64) -> (f64, State) {
-    let said = format!(
+    let settings = format!(
         "method = 'er'\nretrieval = 'random'\nclasses = 4\ntasks = 2\ntrain-per-class = 150\nwidth = 8\nmemory = 100\nkernels = '{kernels}'\nseed = {seed}"
     );
-    let outcome = Experiment::new(&Said::parse(&said).unwrap(), None).unwrap().run(&mut ()).unwrap();
+    let outcome = Experiment::new(&PartialConfig::parse(&settings).unwrap(), None).unwrap().run(&mut ()).unwrap();
     let Outcome::Finished(record, learner) = outcome else { panic!("stopped") };
     (record.accuracy.unwrap(), learner.network().state())
 }

@@ -8,9 +8,7 @@ use burn::tensor::{Device, Tensor};
 use goldens::{Golden, assert_close, assert_state_close};
 use rehearsal::{
     Learner,
-    appraiser::Appraiser,
-    chance::{Chance, Decides},
-    config::Said,
+    config::PartialConfig,
     gradients::Gradients,
     learner::{Parts, training_device},
     losses::{Denominator, cross_entropy, proxy_contrastive},
@@ -22,7 +20,9 @@ use rehearsal::{
     network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
     probe::{LookAhead, Probe},
     retrieval::LossChange,
+    rng::{Rng, RngStream},
     sample::{Class, ImageShape, Sample, Slot, TaskId},
+    sample_probe::SampleProbe,
     views::Anchors,
 };
 
@@ -107,7 +107,7 @@ fn losses_and_gradients(kernels: Kernels) {
     }
 }
 
-/// Answers from the golden memory, whose images are not bytes, and keeps what it said.
+/// Answers from the golden memory, whose images are not bytes, and keeps its answers.
 struct GoldenProbe {
     look_ahead: LookAhead,
     images: Tensor<4>,
@@ -291,7 +291,7 @@ fn parity_cls_er_one_step() {
         method.load(&both).unwrap();
         let batch = one.batch(one.replayed(), 6);
         one.step(&mut method, &batch);
-        method.after_step(&one.network, 1, &mut Chance::new(0, Decides::Averaging, &[0]));
+        method.after_step(&one.network, 1, &mut Rng::new(0, RngStream::Averaging, &[0]));
         for name in ["stable.", "plastic."] {
             assert_state_close(&method.state().under(name), &one.golden.state(&format!("{name}after.")), 1e-3);
         }
@@ -302,12 +302,12 @@ fn parity_cls_er_one_step() {
 struct Keep;
 
 impl Policy for Keep {
-    fn offer(&self, _: &mut Memory, _: Vec<Memorized>, _: &mut dyn Appraiser, _: &mut Chance) {}
+    fn offer(&self, _: &mut Memory, _: Vec<Memorized>, _: &mut dyn SampleProbe, _: &mut Rng) {}
 }
 
 /// The learner of a golden file, with its memory: `classes` names, of which the first have been seen.
 fn golden_learner(golden: &Golden, method: &str, kernels: Kernels) -> Learner {
-    let number = |name: &str| golden.said(name).parse::<usize>().unwrap();
+    let number = |name: &str| golden.settings(name).parse::<usize>().unwrap();
     let (high, low) = (number("high"), number("low"));
     let retrieval = if low == 0 { "mir" } else { "balanced" };
     let settings = format!(
@@ -315,8 +315,8 @@ fn golden_learner(golden: &Golden, method: &str, kernels: Kernels) -> Learner {
          lr = {}\ntemperature = {}\nviews = 'raw'\nmemory = {}\nwidth = {}\nkernels = '{kernels}'\nthreads = 2",
         high + low,
         number("candidates"),
-        golden.said("lr"),
-        golden.said("tau"),
+        golden.settings("lr"),
+        golden.settings("tau"),
         golden.shape("memory.y")[0],
         golden.shape("before.stem_conv.weight")[0],
     );
@@ -324,7 +324,8 @@ fn golden_learner(golden: &Golden, method: &str, kernels: Kernels) -> Learner {
     let head = if method == "pcr" { "before.proxies" } else { "before.linear_weight" };
     let names: Vec<String> = (0..golden.shape(head)[0]).map(|class| class.to_string()).collect();
     let learner = Learner::builder().shape(ImageShape { height, width, channels }).classes(&names);
-    let learner = learner.settings(&Said::parse(&settings).unwrap()).parts(Parts::new().memory_policy("keep", Keep));
+    let learner =
+        learner.settings(&PartialConfig::parse(&settings).unwrap()).parts(Parts::new().memory_policy("keep", Keep));
     let mut learner = learner.build().unwrap();
     learner.begin_task(&names[..number("seen")]).unwrap();
     for (slot, sample) in golden_samples(golden, "memory.").into_iter().enumerate() {

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use rehearsal::{
-    config::Said,
+    config::PartialConfig,
     datasets::{DataError, Dataset, Request, Source, Split},
     experiment::{Experiment, Outcome},
     learner::Parts,
@@ -164,8 +164,8 @@ fn network_digest(state: &State) -> String {
     short(&digest.finalize())
 }
 
-fn settings(more: &str) -> Said {
-    Said::parse(BASE).unwrap().overridden_by(&Said::parse(more).unwrap())
+fn settings(more: &str) -> PartialConfig {
+    PartialConfig::parse(BASE).unwrap().overridden_by(&PartialConfig::parse(more).unwrap())
 }
 
 /// The digests of a run.

@@ -5,7 +5,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use rehearsal::{
-    config::Said,
+    config::PartialConfig,
     datasets::{DataError, Source, Split},
     experiment::{Experiment, Outcome},
     learner::Samples,
@@ -204,9 +204,11 @@ fn in_a_chain_the_first_data_sets_classes_come_first() {
 }
 
 fn accuracy(toml: &str) -> f64 {
-    let said = Said::parse(&format!("backbone = 'tiny'\nwidth = 8\ntrain-per-class = 30\ntest-per-class = 10\n{toml}"))
-        .unwrap();
-    match Experiment::new(&said, None).unwrap().run(&mut ()).unwrap() {
+    let settings = PartialConfig::parse(&format!(
+        "backbone = 'tiny'\nwidth = 8\ntrain-per-class = 30\ntest-per-class = 10\n{toml}"
+    ))
+    .unwrap();
+    match Experiment::new(&settings, None).unwrap().run(&mut ()).unwrap() {
         Outcome::Finished(record, _) => record.accuracy.unwrap(),
         Outcome::Stopped => panic!("stopped"),
     }
@@ -228,7 +230,7 @@ fn whole_runs_of_the_new_streams() {
 
 #[test]
 fn settings_that_do_not_go_together() {
-    let refusal = |toml: &str| Said::parse(toml).and_then(|said| said.resolve()).unwrap_err().0;
+    let refusal = |toml: &str| PartialConfig::parse(toml).and_then(|settings| settings.resolve()).unwrap_err().0;
     assert!(refusal("blur = 0.5").contains("`blur` is for"));
     assert!(refusal("stream = 'blurry'\nblur = 1.5").contains("between 0 and 1"));
     assert!(refusal("tasks = 3\ntask-classes = [['bag']]").contains("leave out one of them"));
@@ -236,7 +238,7 @@ fn settings_that_do_not_go_together() {
     assert!(refusal("stream = 'blury'").contains("did you mean `blurry`"));
     assert!(refusal("size = 0").contains("`--size` must be between 1 and 1024"));
     assert!(refusal("dataset = 'cifar10+cifr100'").contains("did you mean `cifar100`"));
-    let error = Experiment::new(&Said::parse("stream = 'domain-incremental'").unwrap(), None).err().unwrap();
+    let error = Experiment::new(&PartialConfig::parse("stream = 'domain-incremental'").unwrap(), None).err().unwrap();
     assert!(error.to_string().contains("has no domains"), "{error}");
 }
 
@@ -248,11 +250,11 @@ fn new_settings_are_an_experiment_file_that_resolves_to_itself() {
         "task-classes = [['bag'], ['coat', 'dress']]",
         "dataset = 'cifar10+fashion-mnist'\nsize = 32\nskip-bad = true",
     ] {
-        let config = Said::parse(text).unwrap().resolve().unwrap();
+        let config = PartialConfig::parse(text).unwrap().resolve().unwrap();
         let written = toml::to_string(&config).unwrap();
-        assert_eq!(Said::parse(&written).unwrap().resolve().unwrap(), config, "{written}");
+        assert_eq!(PartialConfig::parse(&written).unwrap().resolve().unwrap(), config, "{written}");
     }
-    let usual = toml::to_string(&Said::default().resolve().unwrap()).unwrap();
+    let usual = toml::to_string(&PartialConfig::default().resolve().unwrap()).unwrap();
     for key in ["stream", "blur", "task-classes", "size", "skip-bad"] {
         assert!(!usual.lines().any(|line| line.starts_with(&format!("{key} ="))), "{key} is usual and left out");
     }

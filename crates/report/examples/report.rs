@@ -6,7 +6,7 @@
 
 use std::{env, error::Error, path::PathBuf};
 
-use report::{report::Report, study::Study};
+use rehearsal_report::{report::Report, study::Study};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut directories: Vec<PathBuf> = env::args_os().skip(1).map(Into::into).collect();

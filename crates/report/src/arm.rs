@@ -50,9 +50,9 @@ const METHODS: [(&str, &str); 9] = [
 
 impl Arm {
     /// That of a run.
-    pub fn of(settings: &Settings) -> Self {
+    pub fn from_settings(settings: &Settings) -> Self {
         let settings = settings::arm(settings);
-        let replay = Replay::of(settings.get("retrieval"), settings.get("ratio"));
+        let replay = Replay::from_settings(settings.get("retrieval"), settings.get("ratio"));
         let policy = settings.get("memory-policy").to_owned();
         let method = match settings.get("method") {
             "der-pp" | "derpp" => "der++",
@@ -148,7 +148,7 @@ impl Ord for Arm {
 }
 
 impl Replay {
-    fn of(retrieval: &str, ratio: &str) -> Self {
+    fn from_settings(retrieval: &str, ratio: &str) -> Self {
         let parts = ratio.split_once(':').and_then(|(high, low)| Some((high.parse().ok()?, low.parse().ok()?)));
         match (retrieval, parts) {
             ("", _) => Self::Nothing,
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     fn arm(value: serde_json::Value) -> Arm {
-        Arm::of(&serde_json::from_value(value).unwrap())
+        Arm::from_settings(&serde_json::from_value(value).unwrap())
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Two sets of runs side by side, with the difference and its test.
 
-use measure::{Better, METRICS, McNemar, OverSeeds, Wilcoxon};
+use rehearsal_measure::{Better, METRICS, McNemar, OverSeeds, Wilcoxon};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -86,7 +86,7 @@ impl Comparison {
     ///
     /// # Errors
     /// A side is empty, or mixes runs of several kinds.
-    pub fn of((a_name, a): (&str, &[Run]), (b_name, b): (&str, &[Run])) -> Result<Self, CompareError> {
+    pub fn new((a_name, a): (&str, &[Run]), (b_name, b): (&str, &[Run])) -> Result<Self, CompareError> {
         let (a_kind, b_kind) = (kind(a_name, a)?, kind(b_name, b)?);
         let setting =
             |name: &str| Setting { name: name.into(), a: a_kind.get(name).into(), b: b_kind.get(name).into() };
@@ -119,10 +119,11 @@ fn kind(side: &str, runs: &[Run]) -> Result<Part, CompareError> {
     if names.is_empty() { Ok(first) } else { Err(CompareError::Mixed { side: side.into(), names: names.join(", ") }) }
 }
 
-fn line(metric: &measure::Metric, a: &[Run], b: &[Run], paired: &[Pair]) -> Line {
-    let over =
-        |runs: &[Run]| OverSeeds::of(&runs.iter().filter_map(|run| (metric.of)(&run.matrix)).collect::<Vec<_>>());
-    let difference = OverSeeds::of(&differences(paired, metric.of));
+fn line(metric: &rehearsal_measure::Metric, a: &[Run], b: &[Run], paired: &[Pair]) -> Line {
+    let over = |runs: &[Run]| {
+        OverSeeds::from_values(&runs.iter().filter_map(|run| (metric.of)(&run.matrix)).collect::<Vec<_>>())
+    };
+    let difference = OverSeeds::from_values(&differences(paired, metric.of));
     let test = difference.map(|_| test(paired, metric.of));
     Line { name: metric.name, better: metric.better, a: over(a), b: over(b), difference, test }
 }

@@ -9,7 +9,7 @@ mod retrieved;
 
 use std::path::PathBuf;
 
-use measure::OverSeeds;
+use rehearsal_measure::OverSeeds;
 
 use crate::{
     arm::{Arm, labels},

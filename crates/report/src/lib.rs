@@ -5,7 +5,7 @@
 //! needs no network, and beside it every table as Markdown, LaTeX and CSV and every figure as SVG and PNG.
 //!
 //! ```no_run
-//! use report::{report::Report, study::Study};
+//! use rehearsal_report::{report::Report, study::Study};
 //!
 //! let study = Study::read(&["runs".into()])?;
 //! let page = Report::new(study).write("report".as_ref())?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use measure::{AccuracyMatrix, McNemar, Wilcoxon, mcnemar, mcnemar_of, wilcoxon};
+use rehearsal_measure::{AccuracyMatrix, McNemar, Wilcoxon, mcnemar, mcnemar_of, wilcoxon};
 
 use crate::{run::Run, settings::data};
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use measure::OverSeeds;
+use rehearsal_measure::OverSeeds;
 
 /// A measure that the paper's tables show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Of ours beside the paper's, in the same unit.
-    pub fn of(ours: OverSeeds, paper: f64, same_setting: bool) -> Self {
+    pub fn new(ours: OverSeeds, paper: f64, same_setting: bool) -> Self {
         match (same_setting, ours.deviation) {
             (false, _) => Self::DifferentSetting,
             (true, None) => Self::OneSeed,
@@ -166,10 +166,10 @@ mod tests {
     #[test]
     fn a_verdict_needs_the_same_setting_and_a_spread() {
         let ours = |deviation| OverSeeds { n: 3, mean: 50.0, deviation };
-        assert_eq!(Verdict::of(ours(Some(1.0)), 51.9, true), Verdict::Within);
-        assert_eq!(Verdict::of(ours(Some(1.0)), 52.1, true), Verdict::Below);
-        assert_eq!(Verdict::of(ours(Some(1.0)), 47.9, true), Verdict::Above);
-        assert_eq!(Verdict::of(ours(None), 50.0, true), Verdict::OneSeed);
-        assert_eq!(Verdict::of(ours(Some(1.0)), 50.0, false), Verdict::DifferentSetting);
+        assert_eq!(Verdict::new(ours(Some(1.0)), 51.9, true), Verdict::Within);
+        assert_eq!(Verdict::new(ours(Some(1.0)), 52.1, true), Verdict::Below);
+        assert_eq!(Verdict::new(ours(Some(1.0)), 47.9, true), Verdict::Above);
+        assert_eq!(Verdict::new(ours(None), 50.0, true), Verdict::OneSeed);
+        assert_eq!(Verdict::new(ours(Some(1.0)), 50.0, false), Verdict::DifferentSetting);
     }
 }

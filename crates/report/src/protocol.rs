@@ -51,11 +51,11 @@ impl Data {
     /// Those of a finished run.
     pub fn of_run(run: &Run) -> Self {
         let classes = Some(run.class_names.len()).filter(|&classes| classes > 0);
-        Self { sha256: run.data_sha256.clone(), classes, ..Self::of(&run.settings) }
+        Self { sha256: run.data_sha256.clone(), classes, ..Self::from_settings(&run.settings) }
     }
 
     /// Those of a run of which only the settings are known.
-    pub fn of(settings: &Settings) -> Self {
+    pub fn from_settings(settings: &Settings) -> Self {
         let settings = settings::data(settings);
         let name = settings.get("dataset");
         let place = PAPER_DATA.iter().position(|(id, ..)| *id == name).unwrap_or(PAPER_DATA.len());
@@ -143,7 +143,7 @@ pub struct Protocol(Part);
 
 impl Protocol {
     /// That of a run.
-    pub fn of(settings: &Settings) -> Self {
+    pub fn from_settings(settings: &Settings) -> Self {
         Self(settings::protocol(settings))
     }
 

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use measure::AccuracyMatrix;
+use rehearsal_measure::AccuracyMatrix;
 use rehearsal_runs::{Settings, TaskDiagnostics, files};
 use serde::Deserialize;
 use thiserror::Error;

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use measure::{AccuracyMatrix, OverSeeds};
+use rehearsal_measure::{AccuracyMatrix, OverSeeds};
 
 use crate::{
     arm::Arm,
@@ -45,18 +45,19 @@ impl Study {
     /// A directory cannot be read, or a run is damaged.
     pub fn read(roots: &[PathBuf]) -> Result<Self, ReadError> {
         let found = find(roots)?.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
-        Ok(Self::of(found))
+        Ok(Self::new(found))
     }
 
     /// Of some runs.
-    pub fn of(found: Vec<Found>) -> Self {
+    pub fn new(found: Vec<Found>) -> Self {
         let mut study = Self::default();
         let mut groups: BTreeMap<(Data, Protocol, Arm), BTreeMap<u64, Run>> = BTreeMap::new();
         for found in found {
             match found {
                 Found::Unfinished(run) => study.unfinished.push(run),
                 Found::Finished(run) => {
-                    let key = (Data::of_run(&run), Protocol::of(&run.settings), Arm::of(&run.settings));
+                    let key =
+                        (Data::of_run(&run), Protocol::from_settings(&run.settings), Arm::from_settings(&run.settings));
                     match groups.entry(key).or_default().entry(run.seed) {
                         Entry::Occupied(_) => study.repeated.push(run.path),
                         Entry::Vacant(place) => drop(place.insert(*run)),
@@ -110,7 +111,7 @@ impl Study {
     pub fn unfinished_like(&self, wanted: impl Fn(&Arm, &Data, &Protocol) -> bool) -> usize {
         let like = |run: &&Unfinished| {
             let settings = &run.settings;
-            wanted(&Arm::of(settings), &Data::of(settings), &Protocol::of(settings))
+            wanted(&Arm::from_settings(settings), &Data::from_settings(settings), &Protocol::from_settings(settings))
         };
         self.unfinished.iter().filter(like).count()
     }
@@ -119,7 +120,7 @@ impl Study {
 impl Group {
     /// A measure over the seeds. Runs for which it is not defined are left out, and `n` says so.
     pub fn over_seeds(&self, measure: impl Fn(&Run) -> Option<f64>) -> Option<OverSeeds> {
-        OverSeeds::of(&self.runs.iter().filter_map(measure).collect::<Vec<_>>())
+        OverSeeds::from_values(&self.runs.iter().filter_map(measure).collect::<Vec<_>>())
     }
 
     /// A measure of the accuracy matrix, over the seeds.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use measure::{Better, OverSeeds};
+use rehearsal_measure::{Better, OverSeeds};
 
 use crate::{paper::Verdict, study::Group};
 
@@ -58,7 +58,7 @@ pub enum Cell {
     /// A measure over seeds.
     Measured(Measured),
     /// Anything else, as text.
-    Said {
+    PartialConfig {
         /// The text.
         text: String,
         /// The runs behind it.
@@ -87,7 +87,7 @@ pub struct Measured {
 
 impl Measured {
     /// A measure of a group, scaled to the unit of the column.
-    pub fn of(group: &Group, value: Option<OverSeeds>, scale: f64, better: Option<Better>) -> Option<Self> {
+    pub fn new(group: &Group, value: Option<OverSeeds>, scale: f64, better: Option<Better>) -> Option<Self> {
         let value = value?;
         let scaled = OverSeeds {
             mean: value.mean * scale,
@@ -100,7 +100,7 @@ impl Measured {
 
     /// Beside the paper's number, if it has one.
     pub fn beside(mut self, paper: Option<f64>, same_setting: bool) -> Self {
-        self.paper = paper.map(|paper| (paper, Verdict::of(self.value, paper, same_setting)));
+        self.paper = paper.map(|paper| (paper, Verdict::new(self.value, paper, same_setting)));
         self
     }
 
@@ -128,13 +128,13 @@ impl Cell {
         match self {
             Self::Missing { .. } => &[],
             Self::Measured(measured) => &measured.runs,
-            Self::Said { runs, .. } => runs,
+            Self::PartialConfig { runs, .. } => runs,
         }
     }
 
     /// Plain text with the runs behind it.
     pub fn said(text: impl Into<String>, runs: Vec<PathBuf>) -> Self {
-        Self::Said { text: text.into(), runs }
+        Self::PartialConfig { text: text.into(), runs }
     }
 }
 

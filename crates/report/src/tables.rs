@@ -10,7 +10,7 @@ mod wilcoxon;
 
 use std::collections::BTreeSet;
 
-use measure::{AccuracyMatrix, Better, accuracy, forgetting};
+use rehearsal_measure::{AccuracyMatrix, Better, accuracy, forgetting};
 
 use crate::{
     arm::Arm,
@@ -157,7 +157,7 @@ impl Shown {
 
     /// In percent, over the seeds of a group.
     fn of(self, group: &Group) -> Option<Measured> {
-        Measured::of(group, group.of_matrix(self.measure()), 100.0, Some(self.better()))
+        Measured::new(group, group.of_matrix(self.measure()), 100.0, Some(self.better()))
     }
 }
 

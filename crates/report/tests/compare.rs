@@ -4,7 +4,7 @@
 
 mod support;
 
-use report::{
+use rehearsal_report::{
     compare::{CompareError, Comparison},
     run::Run,
     study::Study,
@@ -28,7 +28,7 @@ fn er() -> Made {
 fn measures_differences_and_tests() {
     let a = runs((0..6).map(|seed| er().seed(seed)));
     let b = runs((0..5).map(|seed| Made::paper().seed(seed)));
-    let comparison = Comparison::of(("a", &a), ("b", &b)).unwrap();
+    let comparison = Comparison::new(("a", &a), ("b", &b)).unwrap();
     assert_eq!(comparison.pairs, 5);
     let differing: Vec<_> =
         comparison.differing.iter().map(|one| (one.name.as_str(), one.a.as_str(), one.b.as_str())).collect();
@@ -46,7 +46,7 @@ fn measures_differences_and_tests() {
 
 #[test]
 fn runs_without_partners_are_shown_but_not_tested() {
-    let comparison = Comparison::of(("a", &runs([er().seed(0)])), ("b", &runs([Made::paper().seed(1)]))).unwrap();
+    let comparison = Comparison::new(("a", &runs([er().seed(0)])), ("b", &runs([Made::paper().seed(1)]))).unwrap();
     assert_eq!(comparison.pairs, 0);
     assert!(
         comparison.measures.iter().all(|line| line.test.is_none() && line.difference.is_none() && line.a.is_some())
@@ -57,10 +57,10 @@ fn runs_without_partners_are_shown_but_not_tested() {
 #[test]
 fn a_side_is_one_kind_of_run() {
     let mixed = runs([er(), Made::paper()]);
-    let error = Comparison::of(("all", &mixed), ("b", &runs([er()]))).unwrap_err();
+    let error = Comparison::new(("all", &mixed), ("b", &runs([er()]))).unwrap_err();
     assert_eq!(error, CompareError::Mixed { side: "all".into(), names: "method".into() });
     let several_data = runs([er(), er().with(json!({ "dataset": "food100" }))]);
-    assert!(Comparison::of(("a", &several_data), ("b", &several_data)).is_ok());
-    let error = Comparison::of(("none", &[]), ("b", &several_data)).unwrap_err().to_string();
+    assert!(Comparison::new(("a", &several_data), ("b", &several_data)).is_ok());
+    let error = Comparison::new(("none", &[]), ("b", &several_data)).unwrap_err().to_string();
     assert!(error.contains("none holds no finished run"), "{error}");
 }

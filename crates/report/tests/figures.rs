@@ -4,7 +4,7 @@
 
 mod support;
 
-use report::{figures::Figure, report::Report, study::Study};
+use rehearsal_report::{figures::Figure, report::Report, study::Study};
 use serde_json::json;
 use support::Made;
 use tempfile::TempDir;

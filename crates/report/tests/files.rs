@@ -6,7 +6,7 @@ mod support;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use report::{report::Report, study::Study};
+use rehearsal_report::{report::Report, study::Study};
 use serde_json::json;
 use support::Made;
 use tempfile::TempDir;

@@ -3,7 +3,7 @@
 //! The file has one line of JSON per task, written when the task has been learned, in the order of
 //! tasks. What was not measured is left out of the line, or null.
 
-use measure::{Distance, Histogram};
+use rehearsal_measure::{Distance, Histogram};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

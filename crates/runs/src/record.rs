@@ -1,6 +1,6 @@
 //! What a finished run says: `result.json`.
 
-use measure::AccuracyMatrix;
+use rehearsal_measure::AccuracyMatrix;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -48,7 +48,7 @@ pub struct Record {
     pub test_images: usize,
 }
 
-/// Seconds of a run, over all its sittings.
+/// Seconds of a run, over all its sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seconds {
     /// Learning and testing; neither loading nor checkpoints.

@@ -26,7 +26,7 @@ impl Settings {
     ///
     /// # Errors
     /// It is not a table of settings.
-    pub fn of(config: &impl Serialize) -> Result<Self, serde_json::Error> {
+    pub fn new(config: &impl Serialize) -> Result<Self, serde_json::Error> {
         // By way of text, because a `Value` would sort the names.
         serde_json::from_str(&serde_json::to_string(config)?)
     }
@@ -115,7 +115,7 @@ mod tests {
     fn toml_is_read_too_and_what_is_no_table_refused() {
         let settings: Settings = toml::from_str("seed = 3\nmethod = 'er'\n").unwrap();
         assert_eq!((settings.number("seed"), settings.text("method").as_deref()), (Some(3.0), Some("er")));
-        assert!(Settings::of(&[1, 2]).unwrap_err().to_string().contains("a table of settings"));
+        assert!(Settings::new(&[1, 2]).unwrap_err().to_string().contains("a table of settings"));
     }
 
     #[test]

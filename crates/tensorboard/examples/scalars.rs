@@ -7,7 +7,7 @@
 
 use std::{collections::BTreeMap, env, error::Error, fs, path::Path};
 
-use tensorboard::EventFile;
+use rehearsal_tensorboard::EventFile;
 
 const BEGUN: f64 = 1_700_000_000.25;
 /// Steps of the whole run, and how often it is tested.

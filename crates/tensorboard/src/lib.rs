@@ -5,7 +5,7 @@
 //! ```
 //! # let directory = tempfile::tempdir()?;
 //! # let (directory, now) = (directory.path(), 1_700_000_000.0);
-//! let mut events = tensorboard::EventFile::create(directory, now)?;
+//! let mut events = rehearsal_tensorboard::EventFile::create(directory, now)?;
 //! events.scalar("loss", 0, 2.5, now)?;
 //! events.scalars(1, &[("loss", 2.25), ("rate", 0.1)], now)?;
 //! events.flush()?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use grid::Only;
+use rehearsal_grid::Only;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,13 +5,13 @@ use std::{process::ExitCode, time::Instant};
 use anyhow::{Context, Result};
 use rehearsal::{
     Device, Tensor, TensorData,
-    chance::{Chance, Decides},
     learner::{on_threads, training_device},
     losses::Denominator,
     methods::{Draw, Method, Pcr, StepBatch},
     network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
     probe::{LookAhead, Probe},
     retrieval::{LossChange, Retrieved},
+    rng::{Rng, RngStream},
     sample::{Class, ImageShape, Slot, TaskId},
     views::Anchors,
 };
@@ -71,11 +71,11 @@ impl Workload {
         };
         let plain = Device::flex();
         let device = training_device(&plain);
-        let mut chance = Chance::new(0, Decides::Split, &[]);
+        let mut rng = Rng::new(0, RngStream::Split, &[]);
         let mut anchors = |count: usize, device: &Device| {
-            let values: Vec<f32> = (0..count * input.bytes()).map(|_| chance.unit() as f32).collect();
+            let values: Vec<f32> = (0..count * input.bytes()).map(|_| rng.unit() as f32).collect();
             let images = Tensor::from_data(TensorData::new(values, [count, size, size, 3]), device);
-            Anchors { images, labels: (0..count).map(|_| Class(chance.below(CLASSES as u64) as u16)).collect() }
+            Anchors { images, labels: (0..count).map(|_| Class(rng.below(CLASSES as u64) as u16)).collect() }
         };
         let incoming = anchors(20, &device);
         let draw = Draw { anchors: anchors(20, &device), logits: None };

@@ -7,11 +7,11 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use report::{compare::Comparison, run::Run, study::Study};
+use rehearsal_report::{compare::Comparison, run::Run, study::Study};
 
 use crate::{
     args,
-    printer::{self, print, talk},
+    printer::{self, message, print},
 };
 
 /// Reads two sets of runs and prints them side by side.
@@ -19,7 +19,7 @@ pub fn compare(args: &args::Compare) -> Result<ExitCode> {
     let compared = runs(&args.a).and_then(|a| {
         let b = runs(&args.b)?;
         let (a_name, b_name) = (args.a.display().to_string(), args.b.display().to_string());
-        let comparison = Comparison::of((&a_name, &a), (&b_name, &b))?;
+        let comparison = Comparison::new((&a_name, &a), (&b_name, &b))?;
         Ok((a, b, comparison))
     });
     match compared {
@@ -34,7 +34,7 @@ pub fn compare(args: &args::Compare) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {
-            talk(&format!("error: {error:#}"));
+            message(&format!("error: {error:#}"));
             Ok(ExitCode::from(2))
         }
     }
@@ -45,7 +45,7 @@ fn runs(path: &Path) -> Result<Vec<Run>> {
     let roots = if path.exists() { vec![path.to_owned()] } else { matching(path)? };
     let study = Study::read(&roots)?;
     for repeated in &study.repeated {
-        talk(&format!("{} is not counted: another run has its settings and seed", repeated.display()));
+        message(&format!("{} is not counted: another run has its settings and seed", repeated.display()));
     }
     Ok(study.groups.into_iter().flat_map(|group| group.runs).collect())
 }

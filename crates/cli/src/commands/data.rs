@@ -8,12 +8,12 @@ mod verify;
 
 use std::process::ExitCode;
 
-use ::data::{Chain, DataError, Progress, Request, printable};
 use anyhow::Result;
+use rehearsal_data::{Chain, DataError, Progress, Request, printable};
 
 use crate::{
     args::data::{Data, Verb, Which},
-    printer::{Bar, talk},
+    printer::{Bar, message},
 };
 
 /// Does what was asked. What makes no sense is a refusal.
@@ -27,7 +27,7 @@ pub fn data(args: &Data) -> Result<ExitCode> {
     };
     match done {
         Err(error) if is_refusal(&error) => {
-            talk(&printable(&format!("error: {error:#}")));
+            message(&printable(&format!("error: {error:#}")));
             Ok(ExitCode::from(2))
         }
         done => done,
@@ -36,7 +36,7 @@ pub fn data(args: &Data) -> Result<ExitCode> {
 
 /// Whether an error is about what was asked rather than about what happened.
 fn is_refusal(error: &anyhow::Error) -> bool {
-    error.is::<data::choice::UnknownName>()
+    error.is::<rehearsal_data::choice::UnknownName>()
         || matches!(
             error.downcast_ref(),
             Some(

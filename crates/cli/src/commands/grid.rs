@@ -14,7 +14,7 @@ use rehearsal_runs::{DirectoryError, GridLock, RunDirectory};
 use crate::{
     args::grid::{Grid, Part, Place},
     interrupt::Asked,
-    printer::{Overview, clock, percent, print, talk},
+    printer::{Overview, clock, message, percent, print},
 };
 use estimate::Estimate;
 use plan::{Job, Plan};
@@ -34,7 +34,7 @@ pub fn grid(args: &Grid) -> Result<ExitCode> {
 }
 
 fn refuse(error: &anyhow::Error) -> ExitCode {
-    talk(&format!("error: {error:#}"));
+    message(&format!("error: {error:#}"));
     ExitCode::from(2)
 }
 
@@ -71,8 +71,8 @@ fn status(file: &Path, place: &Place, json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a sitting is about: the runs that were chosen, and those of them that are not done.
-struct Sitting {
+/// What a session is about: the runs that were chosen, and those of them that are not done.
+struct Session {
     plan: Plan,
     states: Vec<State>,
     chosen: Vec<usize>,
@@ -83,35 +83,35 @@ struct Sitting {
 }
 
 fn run(args: &Grid, file: &Path) -> Result<ExitCode> {
-    let sitting = match prepare(args, file) {
-        Ok(sitting) => sitting,
+    let session = match prepare(args, file) {
+        Ok(session) => session,
         Err(error) => return Ok(refuse(&error)),
     };
-    let Sitting { plan, states, chosen, waiting, .. } = &sitting;
+    let Session { plan, states, chosen, waiting, .. } = &session;
     let of: Vec<State> = chosen.iter().map(|&index| states[index].clone()).collect();
-    talk(&format!("{} in {}", counted(&of), plan.directory.path().display()));
+    message(&format!("{} in {}", counted(&of), plan.directory.path().display()));
     if waiting.is_empty() {
-        talk(&format!("nothing is left to do; make a report: rehearsal report {}", plan.directory.path().display()));
+        message(&format!("nothing is left to do; make a report: rehearsal report {}", plan.directory.path().display()));
         return Ok(ExitCode::SUCCESS);
     }
     if args.dry_run {
         print(&waiting.iter().map(|&index| would(&plan.jobs[index], &states[index])).collect::<String>())?;
     }
-    match estimate(&sitting) {
-        Ok(line) => talk(&line),
-        Err(error) if args.continue_on_error => talk(&format!("no estimate: {error:#}")),
+    match estimate(&session) {
+        Ok(line) => message(&line),
+        Err(error) if args.continue_on_error => message(&format!("no estimate: {error:#}")),
         Err(error) => return Ok(refuse(&error)),
     }
     if args.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
     match begin(plan) {
-        Ok(_lock) => work(&sitting, args.continue_on_error),
+        Ok(_lock) => work(&session, args.continue_on_error),
         Err(error) => Ok(refuse(&error)),
     }
 }
 
-fn prepare(args: &Grid, file: &Path) -> Result<Sitting> {
+fn prepare(args: &Grid, file: &Path) -> Result<Session> {
     let plan = Plan::read(file, &args.place)?;
     let chosen: Vec<usize> = match &args.only {
         None => (0..plan.jobs.len()).collect(),
@@ -126,7 +126,7 @@ fn prepare(args: &Grid, file: &Path) -> Result<Sitting> {
     let waiting: Vec<usize> = chosen.iter().copied().filter(|&index| states[index] != State::Done).collect();
     let jobs = args.jobs.map_or_else(|| cores().min(8), usize::from).min(waiting.len()).max(1);
     let threads = (args.threads.map_or_else(cores, usize::from) / jobs).max(1);
-    Ok(Sitting { plan, states, chosen, waiting, jobs, threads })
+    Ok(Session { plan, states, chosen, waiting, jobs, threads })
 }
 
 fn cores() -> usize {
@@ -144,10 +144,10 @@ fn would(job: &Job, state: &State) -> String {
 }
 
 /// Opens all data, so that what is missing is told at once, and measures a few steps.
-fn estimate(Sitting { plan, states, waiting, jobs, threads, .. }: &Sitting) -> Result<String> {
+fn estimate(Session { plan, states, waiting, jobs, threads, .. }: &Session) -> Result<String> {
     plan.check_data(waiting)?;
-    talk("measuring a few steps …");
-    Ok(Estimate::of(plan, states, waiting, *threads)?.line(*jobs, *threads))
+    message("measuring a few steps …");
+    Ok(Estimate::measure(plan, states, waiting, *threads)?.line(*jobs, *threads))
 }
 
 /// Makes the grid's directory, writes the manifest, and keeps other grids out while the lock lives.
@@ -156,13 +156,13 @@ fn begin(plan: &Plan) -> Result<GridLock> {
         DirectoryError::Busy(path) => anyhow!("another grid is running in {}", path.display()),
         error => error.into(),
     })?;
-    plan.directory.write_manifest(&grid::manifest(&plan.planned()))?;
+    plan.directory.write_manifest(&rehearsal_grid::manifest(&plan.planned()))?;
     Ok(lock)
 }
 
 /// Does what is waiting, some at a time. A run that another process holds is left for later.
-fn work(sitting: &Sitting, go_on: bool) -> Result<ExitCode> {
-    let Sitting { plan, chosen, waiting, jobs, threads, .. } = sitting;
+fn work(session: &Session, go_on: bool) -> Result<ExitCode> {
+    let Session { plan, chosen, waiting, jobs, threads, .. } = session;
     let mut overview = Overview::new(chosen.len() - waiting.len(), chosen.len());
     let asked = Asked::listen(|_| {})?;
     let mut pool = Pool::new(plan.directory.manifest(), *threads)?;
@@ -190,7 +190,7 @@ fn work(sitting: &Sitting, go_on: bool) -> Result<ExitCode> {
             None => overview.tick(),
             Some(Event::Progress { index, told }) => overview.progress(index, &told),
             Some(Event::Ended { index, status }) => {
-                let ending = Ending::of(status, &plan.jobs[index].log, stopping || asked.times() > 0);
+                let ending = Ending::new(status, &plan.jobs[index].log, stopping || asked.times() > 0);
                 overview.end(index, &ended(&plan.jobs[index], &ending), matches!(ending, Ending::Done));
                 if let Ending::Failed(why) = ending {
                     fail(index, why, go_on, &mut failed, &mut stopping);
@@ -211,7 +211,7 @@ fn work(sitting: &Sitting, go_on: bool) -> Result<ExitCode> {
         }
     }
     overview.finish();
-    Ok(finish(sitting, &failed, asked.times() > 0))
+    Ok(finish(session, &failed, asked.times() > 0))
 }
 
 fn fail(index: usize, why: String, go_on: bool, failed: &mut Vec<(usize, String)>, stopping: &mut bool) {
@@ -234,7 +234,7 @@ fn next(plan: &Plan, queue: &mut VecDeque<usize>) -> Option<usize> {
 
 /// One line about a run that has ended.
 fn ended(job: &Job, ending: &Ending) -> String {
-    let said = match (ending, RunDirectory::read_record(&job.directory).ok().flatten()) {
+    let settings = match (ending, RunDirectory::read_record(&job.directory).ok().flatten()) {
         (Ending::Done, Some(record)) => format!(
             "accuracy {} %, forgetting {} %, {}",
             percent(record.accuracy),
@@ -245,23 +245,23 @@ fn ended(job: &Job, ending: &Ending) -> String {
         (Ending::Stopped, _) => "stopped at a checkpoint".into(),
         (Ending::Failed(why), _) => format!("failed: {why}"),
     };
-    format!("{}: {said}", job.planned.name)
+    format!("{}: {settings}", job.planned.name)
 }
 
 /// Says how far the grid is. It is done only if every chosen run is.
-fn finish(Sitting { plan, chosen, .. }: &Sitting, failed: &[(usize, String)], asked: bool) -> ExitCode {
-    let states: Vec<State> = chosen.iter().map(|&index| State::of(&plan.jobs[index])).collect();
-    talk(&format!("{} in {}", counted(&states), plan.directory.path().display()));
+fn finish(Session { plan, chosen, .. }: &Session, failed: &[(usize, String)], asked: bool) -> ExitCode {
+    let states: Vec<State> = chosen.iter().map(|&index| State::read(&plan.jobs[index])).collect();
+    message(&format!("{} in {}", counted(&states), plan.directory.path().display()));
     for (index, why) in failed {
         let job = &plan.jobs[*index];
-        talk(&format!("failed: {}: {why} (all of it: {})", job.planned.name, job.log.display()));
+        message(&format!("failed: {}: {why} (all of it: {})", job.planned.name, job.log.display()));
     }
     if states.iter().all(|state| *state == State::Done) {
-        talk(&format!("make a report: rehearsal report {}", plan.directory.path().display()));
+        message(&format!("make a report: rehearsal report {}", plan.directory.path().display()));
         return ExitCode::SUCCESS;
     }
     if failed.is_empty() {
-        talk("go on with the same command");
+        message("go on with the same command");
     }
     ExitCode::from(if asked && failed.is_empty() { 130 } else { 1 })
 }

@@ -26,7 +26,7 @@ fn as_text() -> String {
     section(&mut text, "Methods (--method)", MethodKind::ALL.iter().map(|kind| (kind.name(), kind.about())));
     section(&mut text, "Memory policies (--memory-policy)", PolicyKind::ALL.iter().map(|k| (k.name(), k.about())));
     section(&mut text, "Retrievals (--retrieval)", RetrievalKind::ALL.iter().map(|kind| (kind.name(), kind.about())));
-    text += "Combinations: any policy of a row with any of its retrievals (* the usual)\n";
+    text += "Combinations: any policy of a row with any of its retrievals (* the default)\n";
     for &method in MethodKind::ALL {
         combinations_of(&mut text, method);
     }
@@ -50,14 +50,14 @@ fn section(text: &mut String, heading: &str, values: impl Iterator<Item = (&'sta
 
 /// The policies and retrievals that run with a method.
 fn combinations_of(text: &mut String, method: MethodKind) {
-    let marked = |name: &str, usual: bool| if usual { format!("{name}*") } else { name.to_owned() };
+    let marked = |name: &str, default: bool| if default { format!("{name}*") } else { name.to_owned() };
     let runs = |policy, retrieval| Combination { method, policy, retrieval }.check().is_ok();
     let policies = PolicyKind::ALL.iter().filter(|&&policy| runs(Some(policy), None));
     let policies: Vec<String> =
-        policies.map(|policy| marked(policy.name(), *policy == method.usual_policy())).collect();
+        policies.map(|policy| marked(policy.name(), *policy == method.default_policy())).collect();
     let retrievals = RetrievalKind::ALL.iter().filter(|&&retrieval| runs(None, Some(retrieval)));
     let retrievals: Vec<String> =
-        retrievals.map(|retrieval| marked(retrieval.name(), *retrieval == method.usual_retrieval())).collect();
+        retrievals.map(|retrieval| marked(retrieval.name(), *retrieval == method.default_retrieval())).collect();
     let name = method.name();
     let _ = if policies.is_empty() {
         writeln!(text, "  {name:<14}  alone: it replays nothing")
@@ -71,8 +71,8 @@ fn as_json() -> Value {
     let method = |&kind: &MethodKind| {
         let mut method = described(kind.name(), kind.about());
         method["replays"] = json!(kind.replays());
-        method["usual_memory_policy"] = json!(kind.replays().then(|| kind.usual_policy()));
-        method["usual_retrieval"] = json!(kind.replays().then(|| kind.usual_retrieval()));
+        method["usual_memory_policy"] = json!(kind.replays().then(|| kind.default_policy()));
+        method["default_retrieval"] = json!(kind.replays().then(|| kind.default_retrieval()));
         method
     };
     json!({

@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use report::{
+use rehearsal_report::{
     report::{Report, WriteError, may_write},
     study::Study,
 };
 
 use crate::{
     args,
-    printer::{print, talk},
+    printer::{message, print},
 };
 
 /// Reads runs, writes the report, and prints where its page is.
@@ -25,9 +25,9 @@ pub fn report(args: &args::Report) -> Result<ExitCode> {
     };
     let report = Report::new(study);
     if !args.quiet {
-        talk(&report.summary());
+        message(&report.summary());
         for note in report.parts.iter().flat_map(|part| &part.notes) {
-            talk(note);
+            message(note);
         }
     }
     let page = report.write(&args.out)?;
@@ -54,6 +54,6 @@ fn nothing(args: &args::Report, study: &Study) -> String {
 }
 
 fn refuse(why: &str) -> ExitCode {
-    talk(&format!("error: {why}"));
+    message(&format!("error: {why}"));
     ExitCode::from(2)
 }

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Result, anyhow};
 use rehearsal::{
-    config::{Refusal, Said},
+    config::{ConfigError, PartialConfig},
     datasets::Request,
     experiment::{Experiment, ExperimentError, Outcome},
 };
@@ -16,7 +16,7 @@ use rehearsal_runs::{DirectoryError, Record, RunDirectory};
 use crate::{
     args::Run,
     interrupt::{Asked, Interrupt},
-    printer::{self, Bar, Progress, print, talk},
+    printer::{self, Bar, Progress, message, print},
 };
 
 /// Runs, or goes on with a run, and prints what came out. What is wrong before the first batch is a refusal.
@@ -25,17 +25,17 @@ pub fn run(args: &Run) -> Result<ExitCode> {
         Ok(Prepared::Ready(experiment)) => experiment,
         Ok(Prepared::Finished(record, directory)) => return show(args, &record, &directory),
         Err(error) => {
-            talk(&format!("error: {error:#}"));
+            message(&format!("error: {error:#}"));
             return Ok(ExitCode::from(2));
         }
     };
     let directory = experiment.directory().map(Path::to_owned).unwrap_or_default();
-    let progress = if args.quiet { Progress::silent() } else { Progress::of(&experiment) };
-    let asked = Asked::listen_for_run(|| talk("\nstopping after this step; press Ctrl-C again to stop at once"))?;
+    let progress = if args.quiet { Progress::silent() } else { Progress::new(&experiment) };
+    let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
     match experiment.run(&mut Interrupt { shown: progress, asked })? {
         Outcome::Finished(record, _) => show(args, &record, &directory),
         Outcome::Stopped => {
-            talk(&format!("stopped at a checkpoint; go on with: rehearsal run --resume {}", directory.display()));
+            message(&format!("stopped at a checkpoint; go on with: rehearsal run --resume {}", directory.display()));
             Ok(ExitCode::from(130))
         }
     }
@@ -54,11 +54,11 @@ fn prepare(args: &Run) -> Result<Prepared> {
     let adjusted = adjusted(args)?;
     if let Some(record) = RunDirectory::read_record(directory)? {
         if !args.quiet {
-            talk("this run is finished");
+            message("this run is finished");
         }
         return Ok(Prepared::Finished(Box::new(record), directory.clone()));
     }
-    pack(&Said::parse(&RunDirectory::read_config(directory)?)?.overridden_by(&adjusted), args.quiet)?;
+    pack(&PartialConfig::parse(&RunDirectory::read_config(directory)?)?.overridden_by(&adjusted), args.quiet)?;
     let experiment = Experiment::resume(directory, |saved| *saved = saved.overridden_by(&adjusted))?;
     Ok(Prepared::Ready(Box::new(experiment)))
 }
@@ -73,20 +73,20 @@ fn show(args: &Run, record: &Record, directory: &Path) -> Result<ExitCode> {
 }
 
 fn begin(args: &Run) -> Result<Experiment> {
-    let said = match &args.file {
-        None => Said::default(),
+    let settings = match &args.file {
+        None => PartialConfig::default(),
         Some(path) => {
             let file = path.display();
-            let text =
-                std::fs::read_to_string(path).map_err(|error| Refusal(format!("{file} cannot be read: {error}")))?;
-            Said::parse(&text).map_err(|refusal| Refusal(format!("{file}, {refusal}")))?
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| ConfigError(format!("{file} cannot be read: {error}")))?;
+            PartialConfig::parse(&text).map_err(|refusal| ConfigError(format!("{file}, {refusal}")))?
         }
     };
-    let said = said.overridden_by(&args.settings.said());
-    pack(&said, args.quiet)?;
+    let settings = settings.overridden_by(&args.settings.settings());
+    pack(&settings, args.quiet)?;
     match &args.out {
-        Some(out) => Experiment::new(&said, Some(out)).map_err(with_flags),
-        None => begin_in_free_directory(&said),
+        Some(out) => Experiment::new(&settings, Some(out)).map_err(with_flags),
+        None => begin_in_free_directory(&settings),
     }
 }
 
@@ -101,26 +101,26 @@ fn with_flags(error: ExperimentError) -> anyhow::Error {
 }
 
 /// Decodes and packs image files, with a bar, if that is not done yet, and says what was left out. The experiment finds them packed.
-fn pack(said: &Said, quiet: bool) -> Result<()> {
-    let config = said.resolve()?;
+fn pack(settings: &PartialConfig, quiet: bool) -> Result<()> {
+    let config = settings.resolve()?;
     if quiet || !config.dataset.datasets().iter().any(|dataset| dataset.is_packed()) {
         return Ok(());
     }
     let source = config.dataset.open(&Request { progress: &Bar::default(), ..config.request() })?;
     if let [first, ..] = source.skipped() {
         let (count, path, why) = (source.skipped().len(), first.path.display(), &first.why);
-        talk(&format!("{count} files are no images and are left out; the first: {path}: {why}"));
+        message(&format!("{count} files are no images and are left out; the first: {path}: {why}"));
     }
     Ok(())
 }
 
 /// In `runs/NAME`, or `runs/NAME-2` and so on, whichever is free and stays so.
-fn begin_in_free_directory(said: &Said) -> Result<Experiment> {
-    let name = said.resolve()?.name();
+fn begin_in_free_directory(settings: &PartialConfig) -> Result<Experiment> {
+    let name = settings.resolve()?.name();
     let mut out = Path::new("runs").join(&name);
     let mut number = 1;
     loop {
-        match Experiment::new(said, Some(&out)) {
+        match Experiment::new(settings, Some(&out)) {
             Err(ExperimentError::Directory(DirectoryError::Taken(_) | DirectoryError::Busy(_))) => {
                 number += 1;
                 out = Path::new("runs").join(format!("{name}-{number}"));
@@ -131,12 +131,12 @@ fn begin_in_free_directory(said: &Said) -> Result<Experiment> {
 }
 
 /// What may change when a run goes on: only what does not change its results.
-fn adjusted(args: &Run) -> Result<Said, Refusal> {
-    let said = args.settings.said();
-    let allowed = Said { threads: said.threads, data: said.data.clone(), ..Said::default() };
-    if said == allowed {
+fn adjusted(args: &Run) -> Result<PartialConfig, ConfigError> {
+    let settings = args.settings.settings();
+    let allowed = PartialConfig { threads: settings.threads, data: settings.data.clone(), ..PartialConfig::default() };
+    if settings == allowed {
         return Ok(allowed);
     }
     let why = "`--resume` goes on with the settings of the run: only --threads, --data, --quiet and --json may stand beside it";
-    Err(Refusal(why.into()))
+    Err(ConfigError(why.into()))
 }

@@ -6,10 +6,10 @@ use std::{
     time::Instant,
 };
 
-use data::{Progress, Unit};
 use indicatif::{ProgressBar, ProgressStyle};
+use rehearsal_data::{Progress, Unit};
 
-use super::{bytes, progress::LINE_EVERY, talk};
+use super::{bytes, message, progress::LINE_EVERY};
 
 /// A display of progress on standard error.
 #[derive(Default)]
@@ -49,7 +49,7 @@ impl Progress for Bar {
             bar.set_position(work.done);
         } else if work.last.elapsed() >= LINE_EVERY {
             work.last = Instant::now();
-            talk(&work.line());
+            message(&work.line());
         }
     }
 
@@ -57,7 +57,7 @@ impl Progress for Bar {
         let Some(work) = self.work().take() else { return };
         match &work.bar {
             Some(bar) => bar.finish_and_clear(),
-            None if work.start.0.elapsed() >= LINE_EVERY => talk(&work.line()),
+            None if work.start.0.elapsed() >= LINE_EVERY => message(&work.line()),
             None => {}
         }
     }
@@ -65,7 +65,7 @@ impl Progress for Bar {
     fn say(&self, line: &str) {
         match self.work().as_ref().and_then(|work| work.bar.as_ref()) {
             Some(bar) => bar.println(line),
-            None => talk(line),
+            None => message(line),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use measure::{McNemar, OverSeeds};
-use report::{
+use rehearsal_measure::{McNemar, OverSeeds};
+use rehearsal_report::{
     compare::{Comparison, Line, Setting},
     pairs::p_text,
     run::Run,
@@ -100,7 +100,7 @@ fn seeds(runs: &[Run]) -> String {
 }
 
 fn or_none(value: &str) -> &str {
-    if value.is_empty() { "not said" } else { value }
+    if value.is_empty() { "not set" } else { value }
 }
 
 /// The same as one line of JSON. Measures are fractions.

@@ -10,7 +10,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use serde_json::{Value, json};
 
-use super::{clock, talk};
+use super::{clock, message};
 
 /// How often a line about the whole grid is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_mins(1);
@@ -47,7 +47,7 @@ pub struct Overview {
     jobs: BTreeMap<usize, Running>,
     done: usize,
     total: usize,
-    /// Runs, and shares of runs, that this sitting did not do: done before, or resumed.
+    /// Runs, and shares of runs, that this session did not do: done before, or resumed.
     given: f64,
     start: Instant,
     last: Instant,
@@ -123,7 +123,11 @@ impl Overview {
             bar.set_message(left);
         } else if self.last.elapsed() >= LINE_EVERY {
             self.last = Instant::now();
-            talk(&format!("{runs} done, {} running{}{left}", self.jobs.len(), if left.is_empty() { "" } else { ", " }));
+            message(&format!(
+                "{runs} done, {} running{}{left}",
+                self.jobs.len(),
+                if left.is_empty() { "" } else { ", " }
+            ));
         }
     }
 
@@ -141,11 +145,11 @@ impl Overview {
     pub fn say(&self, line: &str) {
         match &self.bars {
             Some((all, _)) if all.println(line).is_ok() => {}
-            _ => talk(line),
+            _ => message(line),
         }
     }
 
-    /// The time left at the pace of this sitting, once there is one.
+    /// The time left at the pace of this session, once there is one.
     fn left(&self, reached: f64) -> String {
         let worked = reached - self.given;
         let seconds = self.start.elapsed().as_secs_f64() / worked * (self.total as f64 - reached);

@@ -12,7 +12,7 @@ use rehearsal::{
     observer::{Observer, StepEvent},
 };
 
-use super::{percent, talk};
+use super::{message, percent};
 
 /// How often a line is written where there is no terminal.
 pub(super) const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -24,7 +24,7 @@ pub struct Progress {
     epochs: usize,
     batch: usize,
     total: u64,
-    /// Steps taken in earlier sittings.
+    /// Steps taken in earlier sessions.
     before: u64,
     start: Instant,
     /// A running mean of the loss.
@@ -53,19 +53,19 @@ impl Progress {
     }
 
     /// Shows how far `experiment` is.
-    pub fn of(experiment: &Experiment) -> Self {
+    pub fn new(experiment: &Experiment) -> Self {
         let config = experiment.config();
         let (total, before) = (experiment.total_steps(), experiment.learner().position().steps);
         let retrieval = config.learner.retrieval.map(|retrieval| format!(" + {retrieval}")).unwrap_or_default();
         let directory = experiment.directory().map(|path| format!(" → {}", path.display())).unwrap_or_default();
-        talk(&format!(
+        message(&format!(
             "{}{retrieval} on {}, {} tasks, {total} steps{directory}",
             config.learner.method,
             config.dataset,
             config.plan().tasks
         ));
         if before > 0 {
-            talk(&format!("going on after step {before}"));
+            message(&format!("going on after step {before}"));
         }
         let display = if std::io::stderr().is_terminal() {
             Display::Bar(bar(total, before))
@@ -76,7 +76,7 @@ impl Progress {
         Self { display, tasks, epochs, batch, total, before, start: Instant::now(), loss: None }
     }
 
-    /// Samples per second in this sitting, and the time left.
+    /// Samples per second in this session, and the time left.
     fn pace(&self, step: u64) -> (f64, Duration) {
         let per_step = self.start.elapsed().as_secs_f64() / (step - self.before).max(1) as f64;
         (
@@ -105,7 +105,10 @@ impl Observer for Progress {
             Display::Lines { last } => {
                 if last.elapsed() >= LINE_EVERY {
                     *last = Instant::now();
-                    talk(&format!("{place} step {step}/{total} loss {loss} {speed:.0} samples/s {} left", clock(left)));
+                    message(&format!(
+                        "{place} step {step}/{total} loss {loss} {speed:.0} samples/s {} left",
+                        clock(left)
+                    ));
                 }
             }
         }
@@ -124,7 +127,7 @@ impl Observer for Progress {
                     bar.finish_and_clear();
                 }
             }
-            Display::Lines { .. } => talk(&line),
+            Display::Lines { .. } => message(&line),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, path::Path};
 
-use measure::AccuracyMatrix;
+use rehearsal_measure::AccuracyMatrix;
 use rehearsal_runs::Record;
 
 use super::percent;

@@ -14,12 +14,12 @@ use std::{
     sync::Arc,
 };
 
-use data::{
+use flate2::{Compression, write::GzEncoder};
+use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
+use rehearsal_data::{
     DataError, Dataset, Request, Source,
     fetch::{Fetch, Timeouts},
 };
-use flate2::{Compression, write::GzEncoder};
-use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 
 /// An image whose red is the column, green the row and blue `blue`: no flip or transposition leaves
 /// it as it is.

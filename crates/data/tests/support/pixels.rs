@@ -1,6 +1,6 @@
 //! What a source should show.
 
-use data::{ImageShape, Source, Split};
+use rehearsal_data::{ImageShape, Source, Split};
 
 /// The pixel at row `y`, column `x`.
 pub fn pixel(source: &dyn Source, split: Split, index: usize, (y, x): (usize, usize)) -> Vec<u8> {

@@ -28,7 +28,7 @@ pub(crate) fn weight_gradient(machine: &Machine, conv: Convolution, input: &Imag
     let len = gradient.len();
     let images = grad.shape().n;
     let parts = (PARTIAL / len).clamp(1, 8).min(images);
-    let (x, g) = (Blocks::of(input, conv.cin), Blocks::of(grad, conv.cout));
+    let (x, g) = (Blocks::new(input, conv.cin), Blocks::new(grad, conv.cout));
     let (mut x_copy, mut g_copy) = (spare.lend(x.copied()), spare.lend(g.copied()));
     let (x_data, g_data) = (x.fill(pool, &mut x_copy), g.fill(pool, &mut g_copy));
     let mut partial = spare.lend(size::floats([parts, len]));
@@ -74,7 +74,7 @@ struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    fn of(image: &'a Image, channels: usize) -> Self {
+    fn new(image: &'a Image, channels: usize) -> Self {
         let count = channels.div_ceil(BLOCK);
         let width = if count == 1 { channels } else { BLOCK };
         Self { image, channels, width, count }

@@ -88,7 +88,7 @@ impl Pass<'_> {
         let moments = self.running.is_none().then_some(&mut self.moments);
         packed.forward.run(&self.engine.machine, input, output, moments);
         if self.running.is_none() {
-            self.statistics.push(Statistics::of(&self.moments, output.shape().pixels()));
+            self.statistics.push(Statistics::new(&self.moments, output.shape().pixels()));
         }
         Affine::new(&self.statistics[layer], &packed.gamma, &packed.beta)
     }

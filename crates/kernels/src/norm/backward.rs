@@ -27,7 +27,7 @@ pub(crate) fn gate(
     if let Some(shortcut) = shortcut {
         assert_eq!(shortcut.shape(), shape, "a shortcut has the shape of what it is added to");
     }
-    let rows = Rows::of(shape);
+    let rows = Rows::new(shape);
     let (shared, stride) = sums.begin(rows.tasks(), shape.c);
     let layout = grad.layout();
     let out = grad.shared();
@@ -150,7 +150,7 @@ impl Backward {
         assert_eq!([grad.shape(), out.shape()], [shape; 2], "gradients have the shape of what they are of");
         assert_eq!(self.on_grad.len(), shape.c, "a norm of every channel of {shape:?}");
         let w = shape.w;
-        let rows = Rows::of(shape);
+        let rows = Rows::new(shape);
         let factors = [repeat(&self.on_grad, w), repeat(&self.on_y, w), repeat(&self.constant, w)];
         let layout = out.layout();
         let out = out.shared();

@@ -21,7 +21,7 @@ pub struct Statistics {
 
 impl Statistics {
     /// From the `Σ y`, `Σ y²` that a convolution gathered over `pixels` pixels.
-    pub(crate) fn of(moments: &Sums<2>, pixels: usize) -> Self {
+    pub(crate) fn new(moments: &Sums<2>, pixels: usize) -> Self {
         let count = pixels as f64;
         let of = |[sum, squares]: [f64; 2]| {
             let mean = sum / count;
@@ -89,7 +89,7 @@ pub(crate) enum Residual<'a> {
 pub(crate) fn activate(machine: &Machine, y: &Image, affine: &Affine, residual: Residual<'_>, output: &mut Image) {
     let shape = y.shape();
     assert_eq!(output.shape(), shape, "an activation has the shape of what it is made of");
-    let rows = Rows::of(shape);
+    let rows = Rows::new(shape);
     let factors = affine.along_row(shape);
     let (other, other_factors) = match residual {
         Residual::None => (None, None),

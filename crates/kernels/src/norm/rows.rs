@@ -26,7 +26,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Of a shape that is not empty.
-    pub(super) fn of(shape: Shape) -> Self {
+    pub(super) fn new(shape: Shape) -> Self {
         Self { shape, per_task: (PER_TASK / (shape.w * shape.c)).max(1) }
     }
 

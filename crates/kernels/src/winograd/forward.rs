@@ -37,7 +37,7 @@ impl Weights {
         sums: Option<&mut Sums<2>>,
     ) {
         debug_assert_eq!(K::GATHERS, sums.is_some());
-        let tiles = Tiles::of(out.shape());
+        let tiles = Tiles::new(out.shape());
         let chunks = tiles.count().div_ceil(CHUNK);
         let (rows, stride) = sums.map(|sums| sums.begin(chunks, out.shape().c)).unzip();
         let job = Job { weights: self, tiles, input, out, sink, rows, stride: stride.unwrap_or(0) };

@@ -16,7 +16,7 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    pub(super) fn of(shape: Shape) -> Self {
+    pub(super) fn new(shape: Shape) -> Self {
         Self { rows: shape.h.div_ceil(TILE), columns: shape.w.div_ceil(TILE), images: shape.n }
     }
 

@@ -28,7 +28,7 @@ const COLUMNS: usize = 48;
 /// Writes the gradient to the weights `[3, 3, cin, cout]`; `input` and `grad` are bordered. The
 /// caller has checked all shapes.
 pub(crate) fn weight_gradient(machine: &Machine, conv: Convolution, input: &Image, grad: &Image, gradient: &mut [f32]) {
-    let tiles = Tiles::of(grad.shape());
+    let tiles = Tiles::new(grad.shape());
     let job = Job { machine, conv, input, grad, tiles };
     if conv.cin * conv.cout <= SMALL && tiles.count() >= PARTS * CHUNK {
         job.by_parts(gradient);

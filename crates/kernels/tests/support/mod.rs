@@ -1,7 +1,7 @@
 //! The definitions in f64, slow and plain: what every kernel is compared with.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
-use kernels::{Architecture, Block, Convolution, Layer, LayerParameters, Shape};
+use rehearsal_kernels::{Architecture, Block, Convolution, Layer, LayerParameters, Shape};
 
 /// A small deterministic generator (xorshift64*), uniform in −1..1.
 pub struct Noise(u64);

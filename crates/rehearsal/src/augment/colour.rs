@@ -1,16 +1,16 @@
 //! Colours of an image: brightness, contrast, saturation, hue and greyscale, each on bytes.
 
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 const STRENGTH: (f64, f64) = (0.6, 1.4);
 const HUE: (f64, f64) = (-0.1, 0.1);
 
 /// Brightness, contrast, saturation and hue by random amounts, in random order. Grey images have neither saturation nor hue.
-pub(super) fn jitter(image: &mut [u8], channels: usize, chance: &mut Chance) {
-    let [brightness_by, contrast_by, saturation_by] = [(); 3].map(|()| chance.uniform(STRENGTH.0, STRENGTH.1) as f32);
-    let hue_by = chance.uniform(HUE.0, HUE.1) as f32;
+pub(super) fn jitter(image: &mut [u8], channels: usize, rng: &mut Rng) {
+    let [brightness_by, contrast_by, saturation_by] = [(); 3].map(|()| rng.uniform(STRENGTH.0, STRENGTH.1) as f32);
+    let hue_by = rng.uniform(HUE.0, HUE.1) as f32;
     let mut order = [0, 1, 2, 3];
-    chance.shuffle(&mut order);
+    rng.shuffle(&mut order);
     for change in order {
         match change {
             0 => brightness(image, brightness_by),

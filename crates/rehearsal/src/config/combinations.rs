@@ -1,6 +1,6 @@
 //! Method × memory policy × retrieval: which go together.
 
-use super::Refusal;
+use super::ConfigError;
 use crate::{choice::Choice, memory::PolicyKind, methods::MethodKind, retrieval::RetrievalKind};
 
 /// One of each kind; `None` where none is named.
@@ -34,7 +34,7 @@ impl Combination {
     ///
     /// # Errors
     /// It does not; the error says why.
-    pub fn check(self) -> Result<(), Refusal> {
+    pub fn check(self) -> Result<(), ConfigError> {
         let Self { method, policy, retrieval } = self;
         let (flag, name) = match (policy, retrieval) {
             (None, None) => return Ok(()),
@@ -42,6 +42,6 @@ impl Combination {
             (_, Some(retrieval)) => ("retrieval", retrieval.name()),
             (Some(policy), None) => ("memory-policy", policy.name()),
         };
-        Err(Refusal(format!("{method} replays nothing: `--{flag} {name}` cannot be used with it")))
+        Err(ConfigError(format!("{method} replays nothing: `--{flag} {name}` cannot be used with it")))
     }
 }

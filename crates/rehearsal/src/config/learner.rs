@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeviceKind, Offer, Refusal, ScoreNorm, in_range, refuse};
+use super::{ConfigError, DeviceKind, Offer, ScoreNorm, in_range, refuse};
 use crate::{
     learner::CustomNames,
     memory::{GssOptions, PolicyKind},
@@ -44,7 +44,7 @@ pub struct LearnerConfig {
     pub optimizer: OptimizerConfig,
     /// Channels after the first convolution.
     pub width: usize,
-    /// Decides every draw.
+    /// RngStream every draw.
     pub seed: u64,
     /// Threads; results do not depend on it.
     pub threads: usize,
@@ -81,7 +81,7 @@ impl LearnerConfig {
     ///
     /// # Errors
     /// It is not; the error says what.
-    pub fn check(&self) -> Result<(), Refusal> {
+    pub fn check(&self) -> Result<(), ConfigError> {
         let most = 1_000_000_000;
         in_range(&[
             ("epochs", self.epochs, 1_000_000_000),
@@ -105,7 +105,7 @@ impl LearnerConfig {
         self.check_replay()
     }
 
-    fn check_replay(&self) -> Result<(), Refusal> {
+    fn check_replay(&self) -> Result<(), ConfigError> {
         for (name, value) in [("memory", self.memory), ("retrieved", self.retrieved)] {
             if self.method.replays() && value == 0 {
                 return refuse(format!("{} replays from memory: `--{name}` must be at least 1", self.method));
@@ -132,7 +132,7 @@ impl LearnerConfig {
 }
 
 impl OptimizerConfig {
-    fn check(&self) -> Result<(), Refusal> {
+    fn check(&self) -> Result<(), ConfigError> {
         let Self { lr, momentum, weight_decay, lr_milestones, lr_decay, .. } = self;
         if !(lr.is_finite() && *lr > 0.0) {
             return refuse(format!("`lr` must be a positive number, not {lr}"));

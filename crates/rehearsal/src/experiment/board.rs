@@ -6,9 +6,9 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use measure::{AccuracyMatrix, forgetting};
+use rehearsal_measure::{AccuracyMatrix, forgetting};
 use rehearsal_runs::{DirectoryError, files};
-use tensorboard::EventFile;
+use rehearsal_tensorboard::EventFile;
 
 use super::LastStep;
 
@@ -22,7 +22,7 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// Of a run in `directory`. What an earlier sitting wrote about `step` and later ones is void: whether it came to test after the step
+    /// Of a run in `directory`. What an earlier session wrote about `step` and later ones is void: whether it came to test after the step
     /// is not known, so the step itself is written again.
     pub(super) fn open(directory: &Path, step: u64) -> Result<Self, DirectoryError> {
         let place = directory.join(files::TENSORBOARD);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rehearsal_runs::DirectoryError;
 use thiserror::Error;
 
-use crate::{config::Refusal, datasets::DataError, learner::LearnerError, stream::StreamError};
+use crate::{config::ConfigError, datasets::DataError, learner::LearnerError, stream::StreamError};
 
 /// Why a run cannot begin or go on.
 #[derive(Debug, Error)]
@@ -13,11 +13,11 @@ use crate::{config::Refusal, datasets::DataError, learner::LearnerError, stream:
 pub enum ExperimentError {
     /// The settings make no sense.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] ConfigError),
     /// The data cannot be read.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The data cannot be cut as said.
+    /// The data cannot be cut as the settings ask.
     #[error(transparent)]
     Stream(#[from] StreamError),
     /// The run's directory.

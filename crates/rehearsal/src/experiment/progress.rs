@@ -1,6 +1,6 @@
 //! What a run has come to, besides its learner.
 
-use measure::AccuracyMatrix;
+use rehearsal_measure::AccuracyMatrix;
 use serde::{Deserialize, Serialize};
 
 use crate::{clock::Phases, diagnostics::Diagnostics};

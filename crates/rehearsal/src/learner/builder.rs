@@ -1,12 +1,14 @@
 //! From a few words to a learner.
 
 use super::{Learner, LearnerError, Parts};
-use crate::{config::Said, methods::MethodKind, network::BackboneKind, retrieval::RetrievalKind, sample::ImageShape};
+use crate::{
+    config::PartialConfig, methods::MethodKind, network::BackboneKind, retrieval::RetrievalKind, sample::ImageShape,
+};
 
-/// Describes a learner: what is not said is the default.
+/// Describes a learner: what is not given has its default.
 #[derive(Clone)]
 pub struct LearnerBuilder {
-    settings: Said,
+    settings: PartialConfig,
     shape: ImageShape,
     declared: Vec<String>,
     parts: Parts,
@@ -16,7 +18,7 @@ impl Learner {
     /// Describes a learner of PCR with balanced retrieval for colour images of 32×32, unless told otherwise.
     pub fn builder() -> LearnerBuilder {
         let shape = ImageShape { height: 32, width: 32, channels: 3 };
-        LearnerBuilder { settings: Said::default(), shape, declared: Vec::new(), parts: Parts::new() }
+        LearnerBuilder { settings: PartialConfig::default(), shape, declared: Vec::new(), parts: Parts::new() }
     }
 }
 
@@ -32,7 +34,7 @@ impl LearnerBuilder {
         self
     }
 
-    /// Decides every draw.
+    /// RngStream every draw.
     pub fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = Some(seed);
         self
@@ -87,7 +89,7 @@ impl LearnerBuilder {
     }
 
     /// Any settings, by the names of an experiment file; those of the data have no effect here.
-    pub fn settings(mut self, settings: &Said) -> Self {
+    pub fn settings(mut self, settings: &PartialConfig) -> Self {
         self.settings = self.settings.overridden_by(settings);
         self
     }
@@ -107,7 +109,7 @@ impl LearnerBuilder {
     /// The learner, before its first step.
     ///
     /// # Errors
-    /// What was said makes no sense.
+    /// The settings make no sense.
     pub fn build(self) -> Result<Learner, LearnerError> {
         let mut config = self.settings.learner()?;
         config.custom = self.parts.names().clone();

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{config::Refusal, datasets::DataError, model_file::ModelFileError, sample::ImageShape};
+use crate::{config::ConfigError, datasets::DataError, model_file::ModelFileError, sample::ImageShape};
 
 /// Why a learner cannot do what was asked. Nothing of it has changed then.
 #[derive(Debug, Error)]
@@ -10,7 +10,7 @@ use crate::{config::Refusal, datasets::DataError, model_file::ModelFileError, sa
 pub enum LearnerError {
     /// Its configuration makes no sense.
     #[error(transparent)]
-    Config(#[from] Refusal),
+    Config(#[from] ConfigError),
     /// An image is not of the size that the learner was made for.
     #[error(
         "image {index} has {found} bytes; this learner's images are {}×{} with {} channels, {} bytes",

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Learner, LearnerError, Step};
 use crate::{
-    chance::{Chance, Decides},
     clock::Phase,
     datasets::DataError,
+    rng::{Rng, RngStream},
     sample::{Class, Image, Sample, TaskId},
 };
 
@@ -80,7 +80,7 @@ impl<'a> Lesson<'a> {
         let Position { task, epoch, batch, .. } = position;
         if self.order.as_ref().is_none_or(|(of, _)| *of != epoch) {
             let mut order: Vec<usize> = (0..self.samples.len()).collect();
-            Chance::new(seed, Decides::Shuffling, &[task as u64, epoch as u64]).shuffle(&mut order);
+            Rng::new(seed, RngStream::Shuffling, &[task as u64, epoch as u64]).shuffle(&mut order);
             self.order = Some((epoch, order));
         }
         let order = self.order.as_ref().map_or(&[][..], |(_, order)| order);

@@ -6,15 +6,15 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    chance::Chance,
     memory::Policy,
     methods::Method,
     network::{AnyBackbone, Architecture},
     retrieval::Retrieval,
+    rng::Rng,
 };
 
 /// Makes a backbone for an architecture, its weights drawn from the stream that it is given.
-pub type BuildBackbone = Arc<dyn Fn(&Architecture, &mut Chance, &Device) -> AnyBackbone + Send + Sync>;
+pub type BuildBackbone = Arc<dyn Fn(&Architecture, &mut Rng, &Device) -> AnyBackbone + Send + Sync>;
 
 /// Parts of your own, each with a name. The names go into `config.toml`, `result.json` and saved models:
 /// reports tell such runs apart, and going on without the same parts is refused.
@@ -82,7 +82,7 @@ impl Parts {
     /// What turns images into features.
     pub fn backbone<F>(mut self, name: &str, build: F) -> Self
     where
-        F: Fn(&Architecture, &mut Chance, &Device) -> AnyBackbone + Send + Sync + 'static,
+        F: Fn(&Architecture, &mut Rng, &Device) -> AnyBackbone + Send + Sync + 'static,
     {
         self.names.custom_backbone = Some(name.into());
         self.backbone = Some(Arc::new(build));

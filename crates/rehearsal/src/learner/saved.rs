@@ -230,7 +230,7 @@ fn memory_arrays(slots: &[Memorized], shape: ImageShape) -> Vec<ArrayToWrite<'_>
     };
     let concatenated = |slots: &[Memorized]| slots.iter().flat_map(|s| s.sample.image.iter().copied()).collect();
     let images = slots.chunks((PIECE / shape.bytes().max(1)).max(1)).map(concatenated);
-    let notes = slots.iter().map(|stored| stored.score).collect();
+    let similarities = slots.iter().map(|stored| stored.similarity).collect();
     let mut arrays = vec![
         ArrayToWrite {
             name: "memory.images".into(),
@@ -240,7 +240,7 @@ fn memory_arrays(slots: &[Memorized], shape: ImageShape) -> Vec<ArrayToWrite<'_>
         },
         numbers("memory.labels", |sample| sample.label.0),
         numbers("memory.tasks", |sample| sample.task.0),
-        floats("memory.scores".into(), vec![count], std::iter::once(notes)),
+        floats("memory.similarities".into(), vec![count], std::iter::once(similarities)),
     ];
     // A method keeps the logits of all samples or of none.
     let rows: Option<Vec<&[f32]>> = slots.iter().map(|stored| stored.logits.as_deref()).collect();
@@ -291,7 +291,7 @@ impl Contents {
     fn slots(&self, logits: Option<usize>) -> Result<Vec<Memorized>, String> {
         let count = self.labels.len();
         let expect = |name: &str, shape: &[usize]| self.floats.array(name, shape).map_err(|error| error.to_string());
-        let scores = expect("memory.scores", &[count])?;
+        let similarities = expect("memory.similarities", &[count])?;
         if self.images.len() != count || self.tasks.len() != count {
             return Err("its memory has not as many images as labels".into());
         }
@@ -303,7 +303,7 @@ impl Contents {
             let label = Class(self.labels[index]);
             let sample = Sample { image: self.images[index].clone().into(), label, task: TaskId(self.tasks[index]) };
             let logits = rows.map(|(rows, classes)| Arc::from(&rows.values[index * classes..][..classes]));
-            Memorized { sample, logits, score: scores.values[index] }
+            Memorized { sample, logits, similarity: similarities.values[index] }
         };
         Ok((0..count).map(slot).collect())
     }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    config::Said,
+    config::PartialConfig,
     methods::{ClsEr, ClsErOptions, Er, Reduction},
     network::State,
     sample::{Class, to_tensor},
@@ -14,7 +14,7 @@ const CLASSES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 fn learner(settings: &str) -> Learner {
     let base = "backbone = 'tiny'\nwidth = 4\nkernels = 'composed'\nthreads = 1\nmemory = 10\nretrieved = 4\n\
                 candidates = 8\nviews = 'both'";
-    let settings = Said::parse(base).unwrap().overridden_by(&Said::parse(settings).unwrap());
+    let settings = PartialConfig::parse(base).unwrap().overridden_by(&PartialConfig::parse(settings).unwrap());
     let mut learner = Learner::builder().shape(SHAPE).settings(&settings).classes(&CLASSES).build().unwrap();
     learner.begin_task(&CLASSES[..2]).unwrap();
     learner
@@ -68,15 +68,15 @@ fn er_without_memory_steps_on_the_new_samples_and_joins_losses_as_told() {
 #[test]
 fn both_views_are_all_raw_images_then_all_augmented_ones() {
     let samples = samples(&[4, 5]);
-    let occasion = Occasion { seed: 0, what: Decides::Augmentation, step: 7, before: 0 };
-    let anchors = Views::Both.of(&samples, SHAPE, occasion, &Device::flex());
+    let key = AugmentationKey { seed: 0, what: RngStream::Augmentation, step: 7, before: 0 };
+    let anchors = Views::Both.apply(&samples, SHAPE, key, &Device::flex());
     assert_eq!(anchors.labels, [4, 5, 4, 5].map(Class));
     let raw = to_tensor(samples.iter().map(|sample| &*sample.image), SHAPE, &Device::flex());
     let values = |tensor: Tensor<4>| tensor.into_data().try_to_vec::<f32>().unwrap();
     assert_eq!(values(anchors.images.clone().narrow(0, 0, 2)), values(raw));
-    let augmented = Views::Augmented.of(&samples, SHAPE, occasion, &Device::flex());
+    let augmented = Views::Augmented.apply(&samples, SHAPE, key, &Device::flex());
     assert_eq!(values(anchors.images.narrow(0, 2, 2)), values(augmented.images.clone()));
-    let second = Views::Augmented.of(&samples[1..], SHAPE, Occasion { before: 1, ..occasion }, &Device::flex());
+    let second = Views::Augmented.apply(&samples[1..], SHAPE, AugmentationKey { before: 1, ..key }, &Device::flex());
     assert_eq!(values(augmented.images.narrow(0, 1, 1)), values(second.images), "views go by the place in the step");
 }
 
@@ -159,7 +159,7 @@ const GROWING: [&str; 6] = [
 fn empty(settings: &str) -> Learner {
     let base =
         "backbone = 'tiny'\nwidth = 4\nthreads = 1\nmemory = 12\nretrieved = 4\ncandidates = 8\nbatch = 4\nepochs = 2";
-    let settings = Said::parse(base).unwrap().overridden_by(&Said::parse(settings).unwrap());
+    let settings = PartialConfig::parse(base).unwrap().overridden_by(&PartialConfig::parse(settings).unwrap());
     Learner::builder().shape(SHAPE).settings(&settings).build().unwrap()
 }
 

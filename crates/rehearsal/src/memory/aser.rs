@@ -2,9 +2,9 @@
 
 use super::{Memorized, Memory, Policy, fill};
 use crate::{
-    appraiser::Appraiser,
-    chance::Chance,
+    rng::Rng,
     sample::{Sample, Slot},
+    sample_probe::SampleProbe,
     shapley::{Points, ShapleyOptions, descending, knn_shapley},
 };
 
@@ -16,16 +16,16 @@ pub struct Aser {
 }
 
 impl Policy for Aser {
-    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, appraiser: &mut dyn Appraiser, chance: &mut Chance) {
+    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng) {
         let samples = fill(memory, samples);
         if samples.is_empty() {
             return;
         }
         let batch: Vec<Sample> = samples.iter().map(|sample| sample.sample.clone()).collect();
-        let evaluating = memory.draw_by_class(self.shapley.per_class, &[], chance);
-        let minority = minority(memory, &batch, chance.uniform(0.0, 1.0 / appraiser.classes() as f64));
-        let candidates = self.candidates(memory, &evaluating, appraiser.classes(), chance);
-        let values = self.values(memory, &candidates, &batch, &evaluating, &minority, appraiser);
+        let evaluating = memory.draw_by_class(self.shapley.per_class, &[], rng);
+        let minority = minority(memory, &batch, rng.uniform(0.0, 1.0 / probe.classes() as f64));
+        let candidates = self.candidates(memory, &evaluating, probe.classes(), rng);
+        let values = self.values(memory, &candidates, &batch, &evaluating, &minority, probe);
         let (kept, dropped) = cut(&values, candidates.len());
         let mut replaced = vec![None; samples.len()];
         for (new, old) in kept.into_iter().zip(dropped) {
@@ -39,9 +39,9 @@ impl Policy for Aser {
 
 impl Aser {
     /// Random slots that do not evaluate, as many for each of `classes` classes as evaluate.
-    fn candidates(&self, memory: &Memory, evaluating: &[Slot], classes: usize, chance: &mut Chance) -> Vec<Slot> {
+    fn candidates(&self, memory: &Memory, evaluating: &[Slot], classes: usize, rng: &mut Rng) -> Vec<Slot> {
         let others = memory.except(evaluating);
-        let drawn = chance.distinct(others.len(), self.shapley.per_class * classes);
+        let drawn = rng.distinct(others.len(), self.shapley.per_class * classes);
         drawn.into_iter().map(|index| others[index]).collect()
     }
 
@@ -53,11 +53,11 @@ impl Aser {
         batch: &[Sample],
         evaluating: &[Slot],
         minority: &[Sample],
-        appraiser: &mut dyn Appraiser,
+        probe: &mut dyn SampleProbe,
     ) -> Vec<f64> {
         let mut points = |slots: &[Slot], new: &[Sample]| {
             let samples = [&memory.at(slots)[..], new].concat();
-            Points::new(appraiser.features(&samples), &samples)
+            Points::new(probe.features(&samples), &samples)
         };
         let (candidates, evaluating) = (points(candidates, batch), points(evaluating, minority));
         let mut sums = vec![0.0; candidates.len()];
@@ -92,15 +92,15 @@ fn cut(values: &[f64], slots: usize) -> (Vec<usize>, Vec<usize>) {
 mod tests {
     use super::*;
     use crate::{
-        chance::Decides,
         memory::testing::{full, sample},
+        rng::RngStream,
         shapley::ShapleyScore,
     };
 
     /// The feature is the image's byte.
     struct Bytes;
 
-    impl Appraiser for Bytes {
+    impl SampleProbe for Bytes {
         fn features(&mut self, samples: &[Sample]) -> Vec<Vec<f32>> {
             samples.iter().map(|sample| vec![f32::from(sample.image[0])]).collect()
         }
@@ -154,9 +154,9 @@ mod tests {
             memory.slots[slot].sample.image = [200 + slot as u8].into();
         }
         for step in 0..200 {
-            let chance = &mut Chance::new(0, Decides::Reservoir, &[step]);
+            let rng = &mut Rng::new(0, RngStream::Reservoir, &[step]);
             let new = vec![sample(0, 5).into(), sample(1, 206).into()];
-            Aser { shapley: SHAPLEY }.offer(&mut memory, new, &mut Bytes, chance);
+            Aser { shapley: SHAPLEY }.offer(&mut memory, new, &mut Bytes, rng);
             assert_eq!((memory.len(), memory.presented()), (10, 12 + 2 * step));
         }
         let misplaced = |stored: &Memorized| stored.sample.label.0 == 0 && stored.sample.image[0] > 100;
@@ -167,8 +167,8 @@ mod tests {
     fn a_memory_that_only_evaluates_stays_as_it_is() {
         let mut memory = full(&[0, 1, 0, 1]);
         let before = memory.slots().to_vec();
-        let mut chance = Chance::new(0, Decides::Reservoir, &[]);
-        Aser { shapley: SHAPLEY }.offer(&mut memory, vec![sample(0, 9).into()], &mut Bytes, &mut chance);
+        let mut rng = Rng::new(0, RngStream::Reservoir, &[]);
+        Aser { shapley: SHAPLEY }.offer(&mut memory, vec![sample(0, 9).into()], &mut Bytes, &mut rng);
         assert_eq!(memory.slots(), before);
     }
 }

@@ -3,9 +3,9 @@
 
 use super::{Memorized, Memory, Policy, fill};
 use crate::{
-    appraiser::Appraiser,
-    chance::Chance,
+    rng::Rng,
     sample::{Class, Slot},
+    sample_probe::SampleProbe,
 };
 
 /// See the module.
@@ -13,12 +13,12 @@ use crate::{
 pub struct ClassBalanced;
 
 impl Policy for ClassBalanced {
-    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn Appraiser, chance: &mut Chance) {
+    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn SampleProbe, rng: &mut Rng) {
         let left = fill(memory, samples);
         let mut classes = memory.by_class();
         for sample in left {
             let label = sample.sample.label;
-            let slot = slot_for(memory, &classes, label, chance);
+            let slot = slot_for(memory, &classes, label, rng);
             if let Some(slot) = slot {
                 classes[memory.label(slot).index()].retain(|other| *other != slot);
                 classes.resize(classes.len().max(label.index() + 1), Vec::new());
@@ -31,24 +31,24 @@ impl Policy for ClassBalanced {
 
 /// Where a sample of class `label` goes in a full memory, whose slots by class are `classes`. A class that is among the largest, or has
 /// given way before, is a reservoir of its own; any other grows at the cost of a largest one.
-fn slot_for(memory: &Memory, classes: &[Vec<Slot>], label: Class, chance: &mut Chance) -> Option<Slot> {
+fn slot_for(memory: &Memory, classes: &[Vec<Slot>], label: Class, rng: &mut Rng) -> Option<Slot> {
     let largest = classes.iter().map(Vec::len).max().filter(|&largest| largest > 0)?;
     let own = classes.get(label.index()).map_or(&[][..], Vec::as_slice);
     let presented = memory.presented_by_class().get(label.index()).copied().unwrap_or(0);
     let has_given_way = (own.len() as u64) < presented;
     if own.len() == largest || has_given_way {
         // One of `presented + 1` presentations: each is kept with the same probability.
-        let drawn = chance.below(presented + 1) as usize;
+        let drawn = rng.below(presented + 1) as usize;
         return own.get(drawn).copied();
     }
     let among: Vec<Slot> = classes.iter().filter(|slots| slots.len() == largest).flatten().copied().collect();
-    Some(among[chance.below(among.len() as u64) as usize])
+    Some(among[rng.below(among.len() as u64) as usize])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{chance::Decides, memory::testing::sample};
+    use crate::{memory::testing::sample, rng::RngStream};
 
     fn counts(memory: &Memory) -> Vec<usize> {
         memory.by_class().iter().map(Vec::len).collect()
@@ -57,10 +57,10 @@ mod tests {
     #[test]
     fn rare_classes_are_kept_whole_and_frequent_ones_share_the_rest() {
         let mut memory = Memory::new(30);
-        let mut chance = Chance::new(0, Decides::Reservoir, &[]);
+        let mut rng = Rng::new(0, RngStream::Reservoir, &[]);
         let labels = (0..600).map(|i| if i % 100 == 7 { 2 } else { (i % 2) as u16 });
         for label in labels {
-            ClassBalanced.offer(&mut memory, vec![sample(label, 0).into()], &mut (), &mut chance);
+            ClassBalanced.offer(&mut memory, vec![sample(label, 0).into()], &mut (), &mut rng);
         }
         assert_eq!(counts(&memory), [12, 12, 6], "all six of the rare class");
         assert_eq!((memory.len(), memory.presented()), (30, 600));
@@ -72,9 +72,9 @@ mod tests {
         let trials = 4000;
         for trial in 0..trials {
             let mut memory = Memory::new(10);
-            let mut chance = Chance::new(0, Decides::Reservoir, &[trial]);
+            let mut rng = Rng::new(0, RngStream::Reservoir, &[trial]);
             let samples = (0..50).flat_map(|id| [sample(0, id).into(), sample(1, id).into()]).collect();
-            ClassBalanced.offer(&mut memory, samples, &mut (), &mut chance);
+            ClassBalanced.offer(&mut memory, samples, &mut (), &mut rng);
             for stored in memory.slots().iter().filter(|stored| stored.sample.label.0 == 1) {
                 kept[usize::from(stored.sample.image[0])] += 1.0;
             }

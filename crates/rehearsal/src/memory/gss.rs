@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Memorized, Memory, Policy};
 use crate::{
-    appraiser::Appraiser,
-    chance::Chance,
     gradients::FlatGradient,
+    rng::Rng,
     sample::{Sample, Slot},
+    sample_probe::SampleProbe,
 };
 
 /// The score of samples that come into an empty memory: there is nothing to compare them with.
@@ -31,25 +31,25 @@ pub struct GssOptions {
 pub struct Gss(pub GssOptions);
 
 impl Policy for Gss {
-    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, appraiser: &mut dyn Appraiser, chance: &mut Chance) {
-        let rows = self.reference_rows(memory, appraiser, chance);
+    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng) {
+        let rows = self.reference_rows(memory, probe, rng);
         let free = (memory.capacity() - memory.len()).min(samples.len());
-        let mut similarity = |samples: &[Sample]| similarity(&rows, &appraiser.gradient(samples).flat());
+        let mut similarity = |samples: &[Sample]| similarity(&rows, &probe.gradient(samples).flat());
         let mut samples = samples.into_iter();
         for mut sample in samples.by_ref().take(free) {
-            sample.score = similarity(std::slice::from_ref(&sample.sample)).unwrap_or(FIRST_SCORE);
+            sample.similarity = similarity(std::slice::from_ref(&sample.sample)).unwrap_or(FIRST_SCORE);
             let next = Slot(memory.len());
             memory.place(sample, Some(next));
         }
         let left: Vec<Memorized> = samples.collect();
         let batch: Vec<Sample> = left.iter().map(|sample| sample.sample.clone()).collect();
         let unlike = !left.is_empty() && similarity(&batch).is_some_and(|cosine| cosine < 0.0);
-        let victims = if unlike { draw(memory, left.len(), chance) } else { Vec::new() };
+        let victims = if unlike { draw(memory, left.len(), rng) } else { Vec::new() };
         let mut victims = victims.into_iter();
         for mut sample in left {
             let slot = victims.next().filter(|&victim| {
-                sample.score = similarity(std::slice::from_ref(&sample.sample)).unwrap_or(FIRST_SCORE);
-                chance.happens(replacement(sample.score, memory.slots()[victim.0].score))
+                sample.similarity = similarity(std::slice::from_ref(&sample.sample)).unwrap_or(FIRST_SCORE);
+                rng.happens(replacement(sample.similarity, memory.slots()[victim.0].similarity))
             });
             memory.place(sample, slot);
         }
@@ -58,14 +58,14 @@ impl Policy for Gss {
 
 impl Gss {
     /// The gradients of disjoint groups of the memory, shuffled; none of an empty one.
-    fn reference_rows(&self, memory: &Memory, appraiser: &mut dyn Appraiser, chance: &mut Chance) -> Vec<FlatGradient> {
+    fn reference_rows(&self, memory: &Memory, probe: &mut dyn SampleProbe, rng: &mut Rng) -> Vec<FlatGradient> {
         let size = self.0.group_size.min(memory.len());
         if size == 0 {
             return Vec::new();
         }
-        let shuffled = memory.draw(self.0.groups.saturating_mul(size), chance);
+        let shuffled = memory.draw(self.0.groups.saturating_mul(size), rng);
         let groups = shuffled.chunks_exact(size);
-        groups.map(|slots| appraiser.gradient(&memory.at(slots)).flat()).collect()
+        groups.map(|slots| probe.gradient(&memory.at(slots)).flat()).collect()
     }
 }
 
@@ -75,17 +75,17 @@ fn similarity(rows: &[FlatGradient], gradient: &FlatGradient) -> Option<f32> {
     cosines.into_iter().max_by(f32::total_cmp)
 }
 
-/// `count` distinct slots, those of high scores (gradients like the others') with higher probability.
-fn draw(memory: &Memory, count: usize, chance: &mut Chance) -> Vec<Slot> {
-    let scores: Vec<f64> = memory.slots().iter().map(|stored| f64::from(stored.score)).collect();
-    chance.weighted_distinct(&weights(&scores), count).into_iter().map(Slot).collect()
+/// `count` distinct slots, those of high similarities (gradients like the others') with higher probability.
+fn draw(memory: &Memory, count: usize, rng: &mut Rng) -> Vec<Slot> {
+    let similarities: Vec<f64> = memory.slots().iter().map(|stored| f64::from(stored.similarity)).collect();
+    rng.weighted_distinct(&weights(&similarities), count).into_iter().map(Slot).collect()
 }
 
 /// The weight with which each slot is drawn for replacement.
-fn weights(scores: &[f64]) -> Vec<f64> {
-    let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
-    let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    scores.iter().map(|score| (score - lowest) / (highest - lowest + 0.01) + 1e-12).collect()
+fn weights(similarities: &[f64]) -> Vec<f64> {
+    let lowest = similarities.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = similarities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    similarities.iter().map(|similarity| (similarity - lowest) / (highest - lowest + 0.01) + 1e-12).collect()
 }
 
 /// The probability that a sample of similarity `new` replaces one of score `stored`.
@@ -98,15 +98,15 @@ fn replacement(new: f32, stored: f32) -> f64 {
 mod tests {
     use super::*;
     use crate::{
-        chance::Decides,
         gradients::Gradients,
         memory::testing::{full, sample},
+        rng::RngStream,
     };
 
     /// The gradient of a group is its mean image, as a point on the circle: byte 0 is east, 64 north, 128 west.
     struct Circle;
 
-    impl Appraiser for Circle {
+    impl SampleProbe for Circle {
         fn gradient(&mut self, samples: &[Sample]) -> Gradients {
             let angle = |sample: &Sample| f32::from(sample.image[0]) / 256.0 * std::f32::consts::TAU;
             let mean = |part: fn(f32) -> f32| {
@@ -120,7 +120,7 @@ mod tests {
 
     fn offer(memory: &mut Memory, ids: &[u8], seed: u64) {
         let samples = ids.iter().map(|&id| sample(0, id).into()).collect();
-        GSS.offer(memory, samples, &mut Circle, &mut Chance::new(seed, Decides::Reservoir, &[]));
+        GSS.offer(memory, samples, &mut Circle, &mut Rng::new(seed, RngStream::Reservoir, &[]));
     }
 
     fn ids(memory: &Memory) -> Vec<u8> {
@@ -133,18 +133,18 @@ mod tests {
         let expected = [0.270_270_27, 0.630_630_63, 0.0, 0.990_990_99];
         assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-8), "{found:?}");
         assert!((replacement(-0.6, 0.9) - 0.826_086_96).abs() < 1e-7);
-        let mut chance = Chance::new(0, Decides::Reservoir, &[]);
-        assert!((0..2000).all(|_| chance.weighted_distinct(&found, 1) != [2]), "the least like the others stays");
+        let mut rng = Rng::new(0, RngStream::Reservoir, &[]);
+        assert!((0..2000).all(|_| rng.weighted_distinct(&found, 1) != [2]), "the least like the others stays");
     }
 
     #[test]
     fn v9_the_first_samples_score_a_tenth_and_later_ones_their_similarity() {
         let mut memory = Memory::new(4);
         offer(&mut memory, &[0, 10], 0);
-        assert!(memory.slots().iter().all(|stored| (stored.score - 0.1).abs() < 1e-7));
+        assert!(memory.slots().iter().all(|stored| (stored.similarity - 0.1).abs() < 1e-7));
         offer(&mut memory, &[69], 0);
         let cosine = (64.0 / 256.0 * std::f32::consts::TAU).cos();
-        assert!((memory.slots()[2].score - cosine).abs() < 1e-5, "one group, whose mean points to 5");
+        assert!((memory.slots()[2].similarity - cosine).abs() < 1e-5, "one group, whose mean points to 5");
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn a_batch_against_the_memory_replaces_what_is_most_like_the_others() {
         let mut memory = full(&[0; 4]);
-        memory.slots[1].score = 0.9;
+        memory.slots[1].similarity = 0.9;
         let mut replaced = [0; 4];
         for seed in 0..400 {
             let mut memory = memory.clone();

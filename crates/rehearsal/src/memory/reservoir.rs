@@ -1,16 +1,16 @@
 //! Textbook reservoir sampling: every presentation so far is in memory with the same probability.
 
 use super::{Memorized, Memory, Policy};
-use crate::{appraiser::Appraiser, chance::Chance, sample::Slot};
+use crate::{rng::Rng, sample::Slot, sample_probe::SampleProbe};
 
 /// See the module.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reservoir;
 
 impl Policy for Reservoir {
-    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn Appraiser, chance: &mut Chance) {
+    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn SampleProbe, rng: &mut Rng) {
         for sample in samples {
-            let slot = slot_for(memory.presented(), memory.capacity, |bound| chance.below(bound));
+            let slot = slot_for(memory.presented(), memory.capacity, |bound| rng.below(bound));
             memory.place(sample, slot);
         }
     }
@@ -26,11 +26,11 @@ fn slot_for(presented: u64, capacity: usize, draw: impl FnOnce(u64) -> u64) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{chance::Decides, memory::testing::sample};
+    use crate::{memory::testing::sample, rng::RngStream};
 
     fn offer(memory: &mut Memory, labels: impl Iterator<Item = u16>, position: u64) {
         let samples = labels.map(|label| sample(label, 0).into()).collect();
-        Reservoir.offer(memory, samples, &mut (), &mut Chance::new(0, Decides::Reservoir, &[position]));
+        Reservoir.offer(memory, samples, &mut (), &mut Rng::new(0, RngStream::Reservoir, &[position]));
     }
 
     fn labels(memory: &Memory) -> Vec<u16> {

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Er, Method, Objective, Reduction, StepBatch};
 use crate::{
-    chance::Chance,
     losses::{cross_entropy, mean_squared_error},
     network::{Network, State, StateError},
+    rng::Rng,
     sample::Class,
 };
 
@@ -17,7 +17,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ClsErOptions {
-    /// The weight of the distance to the teachers' scores.
+    /// The weight of the distance to the teachers' logits.
     pub consistency: f64,
     /// The probability with which the stable network moves after a step.
     pub stable_frequency: f64,
@@ -89,13 +89,13 @@ impl Method for ClsEr {
         }
     }
 
-    fn after_step(&mut self, network: &Network, steps: u64, chance: &mut Chance) {
+    fn after_step(&mut self, network: &Network, steps: u64, rng: &mut Rng) {
         let ClsErOptions { stable_frequency, stable_alpha, plastic_frequency, plastic_alpha, .. } = self.options;
         let Some(Averaged { stable, plastic }) = &mut self.averaged else { return };
-        if chance.happens(plastic_frequency) {
+        if rng.happens(plastic_frequency) {
             *plastic = plastic.clone().averaged(network, share(steps, plastic_alpha));
         }
-        if chance.happens(stable_frequency) {
+        if rng.happens(stable_frequency) {
             *stable = stable.clone().averaged(network, share(steps, stable_alpha));
         }
     }
@@ -138,9 +138,9 @@ fn share(steps: u64, alpha: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::{
-        chance::Decides,
         gradients::Gradients,
         methods::testing::{anchors, close, network, rows, values},
+        rng::RngStream,
         sample::TaskId,
     };
 
@@ -216,7 +216,7 @@ mod tests {
         let descent = method.descent(&mut working, &batch).unwrap();
         working = working.clone().plain_step(&descent.gradients, 0.1);
         let after = working.state();
-        method.after_step(&working, 1, &mut Chance::new(0, Decides::Averaging, &[0]));
+        method.after_step(&working, 1, &mut Rng::new(0, RngStream::Averaging, &[0]));
         for (name, array) in method.state().under("stable.").0 {
             let (from, to) = (&before.0[&name].values, &after.0[&name].values);
             let mean: Vec<f32> = from.iter().zip(to).map(|(a, b)| f32::midpoint(*a, *b)).collect();
@@ -237,7 +237,7 @@ mod tests {
         let working = network(3);
         let mut method = started(ClsErOptions { stable_frequency: 0.0, ..ALWAYS }, &working);
         let moved = moved(&working, 3);
-        method.after_step(&moved, 1, &mut Chance::new(0, Decides::Averaging, &[0]));
+        method.after_step(&moved, 1, &mut Rng::new(0, RngStream::Averaging, &[0]));
         assert_eq!(method.state().under("stable."), working.state());
         assert_ne!(method.state().under("plastic."), working.state());
     }

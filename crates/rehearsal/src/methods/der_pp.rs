@@ -1,4 +1,4 @@
-//! Dark experience replay, DER++ (Buzzega et al., 2020): replayed samples keep the scores they had when they came, and their labels.
+//! Dark experience replay, DER++ (Buzzega et al., 2020): replayed samples keep the logits they had when they came, and their labels.
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::{
 /// How much the replayed samples weigh.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DerPpOptions {
-    /// α: of the first draw's distance to its stored scores.
+    /// α: of the first draw's distance to its stored logits.
     #[serde(rename = "der-alpha")]
     pub alpha: f64,
     /// β: of the second draw's cross-entropy.

@@ -12,10 +12,10 @@ use crate::{
     sample::{Class, TaskId},
 };
 
-/// What masked scores become.
+/// What masked logits become.
 const MASKED: f32 = -1e9;
 
-/// From features to scores.
+/// From features to logits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AceHead {
     /// W f + b.
@@ -41,7 +41,7 @@ pub struct ErAceOptions {
     /// Mask and replay from the very first step, not only from the second task on.
     #[serde(rename = "task-free")]
     pub task_free: bool,
-    /// From features to scores.
+    /// From features to logits.
     pub head: AceHead,
 }
 
@@ -107,14 +107,14 @@ mod tests {
     proptest! {
         #[test]
         fn masked_scores_get_exactly_no_gradient(
-            scores in prop::collection::vec(-20f32..20.0, 18),
+            logits in prop::collection::vec(-20f32..20.0, 18),
             labels in prop::collection::vec(0u16..6, 3),
             seen in 0usize..7,
         ) {
             let labels: Vec<Class> = labels.into_iter().map(Class).collect();
-            let scores = rows(scores.as_chunks::<6>().0);
-            let loss = cross_entropy(masked(scores.clone(), &labels, seen), &labels).mean();
-            let gradient = values(scores.grad(&loss.backward()).unwrap());
+            let logits = rows(logits.as_chunks::<6>().0);
+            let loss = cross_entropy(masked(logits.clone(), &labels, seen), &labels).mean();
+            let gradient = values(logits.grad(&loss.backward()).unwrap());
             for (index, value) in gradient.into_iter().enumerate() {
                 let class = index % 6;
                 let absent = class < seen && labels.iter().all(|label| label.index() != class);

@@ -7,7 +7,7 @@ use burn::{
     tensor::{self, Device, Tensor},
 };
 use dyn_clone::DynClone;
-use kernels::Algorithm;
+use rehearsal_kernels::Algorithm;
 
 use super::{
     Architecture,
@@ -18,7 +18,7 @@ use super::{
     tiny::Tiny,
     walk,
 };
-use crate::{chance::Chance, choice::choice};
+use crate::{choice::choice, rng::Rng};
 
 /// A feature extractor. Derive [`Module`] for yours and implement this; parameters are found, saved and
 /// trained by Burn's visitors. What a norm layer remembers is kept in [`super::Running`].
@@ -147,12 +147,12 @@ pub enum BackboneKind {
 choice!(BackboneKind, "backbone", ResNet18 = "resnet18", Tiny = "tiny", Pixels = "pixels");
 
 impl BackboneKind {
-    /// The backbone for the images and the width of `architecture`, its weights drawn from `chance`.
-    pub fn build(self, architecture: &Architecture, chance: &mut Chance, device: &Device) -> AnyBackbone {
+    /// The backbone for the images and the width of `architecture`, its weights drawn from `rng`.
+    pub fn build(self, architecture: &Architecture, rng: &mut Rng, device: &Device) -> AnyBackbone {
         let Architecture { width, input, .. } = *architecture;
         match self {
-            Self::ResNet18 => AnyBackbone::new(ResNet18::new(architecture, chance, device)),
-            Self::Tiny => AnyBackbone::new(Tiny::new(input.channels, width, chance, device)),
+            Self::ResNet18 => AnyBackbone::new(ResNet18::new(architecture, rng, device)),
+            Self::Tiny => AnyBackbone::new(Tiny::new(input.channels, width, rng, device)),
             Self::Pixels => AnyBackbone::new(Pixels::new(input.bytes())),
         }
     }

@@ -8,10 +8,10 @@ use burn::{
     tensor::{Device, Tensor, TensorData, activation::relu, module::conv2d, ops::ConvOptions},
 };
 
-use kernels::Statistics;
+use rehearsal_kernels::Statistics;
 
 use super::{running::Running, xavier};
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 const EPSILON: f64 = 1e-5;
 const MOMENTUM: f64 = 0.1;
@@ -68,11 +68,11 @@ pub enum Then {
 
 impl ConvNorm {
     /// A `kernel`×`kernel` convolution from `channels.0` to `channels.1` without bias, padded to keep the size at stride 1.
-    pub fn new(kernel: usize, channels: (usize, usize), stride: usize, chance: &mut Chance, device: &Device) -> Self {
+    pub fn new(kernel: usize, channels: (usize, usize), stride: usize, rng: &mut Rng, device: &Device) -> Self {
         let (from, to) = channels;
         let area = kernel * kernel;
         Self {
-            weight: Param::from_tensor(xavier([kernel, kernel, from, to], (from + to) * area, chance, device)),
+            weight: Param::from_tensor(xavier([kernel, kernel, from, to], (from + to) * area, rng, device)),
             scale: Param::from_tensor(Tensor::ones([to], device)),
             shift: Param::from_tensor(Tensor::zeros([to], device)),
             running_mean: Running::new(Tensor::zeros([to], &device.clone().without_autodiff())),
@@ -157,10 +157,10 @@ impl ConvNorm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Decides;
+    use crate::rng::RngStream;
 
     fn identity(device: &Device) -> ConvNorm {
-        let mut layer = ConvNorm::new(1, (1, 1), 1, &mut Chance::new(0, Decides::Initialisation, &[]), device);
+        let mut layer = ConvNorm::new(1, (1, 1), 1, &mut Rng::new(0, RngStream::Initialisation, &[]), device);
         layer.weight = Param::from_tensor(Tensor::ones([1, 1, 1, 1], device));
         layer
     }
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn strides_round_up_and_axes_stay_in_place() {
         let device = Device::flex();
-        let layer = ConvNorm::new(3, (2, 5), 2, &mut Chance::new(0, Decides::Initialisation, &[]), &device);
+        let layer = ConvNorm::new(3, (2, 5), 2, &mut Rng::new(0, RngStream::Initialisation, &[]), &device);
         let (y, _) = layer.forward(Tensor::ones([3, 7, 9, 2], &device), Norm::Eval, Then::Relu);
         assert_eq!(y.dims(), [3, 4, 5, 5]);
     }

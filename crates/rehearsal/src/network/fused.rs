@@ -15,7 +15,7 @@ use burn::{
     module::{Content, Devices, Module, ModuleDisplay, ModuleDisplayDefault, ModuleMapper, ModuleVisitor},
     tensor::{Device, Tensor},
 };
-use kernels::{Algorithm, Engine, Isa, Machine, PackedParameters, Pool, Statistics};
+use rehearsal_kernels::{Algorithm, Engine, Isa, Machine, PackedParameters, Pool, Statistics};
 
 use super::Architecture;
 use operation::{Done, FusedBackbone, Parameters, Pass};
@@ -35,7 +35,7 @@ impl Fused {
     pub(super) fn new(architecture: &Architecture, algorithm: Algorithm) -> Self {
         let Architecture { width, input, threads, .. } = *architecture;
         let (channels, image_height, image_width) = (input.channels, input.height, input.width);
-        let dimensions = kernels::Architecture { width, channels, image_height, image_width };
+        let dimensions = rehearsal_kernels::Architecture { width, channels, image_height, image_width };
         let machine = Machine::with(Pool::new(threads), Isa::detect(), algorithm);
         Self { engine: Arc::new(Engine::new(dimensions, machine)), packed: Arc::default(), last: Arc::default() }
     }
@@ -125,10 +125,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        chance::{Chance, Decides},
         gradients::Gradients as OfNetwork,
         losses::cross_entropy,
         network::{BackboneKind, HeadKind, Kernels, Network, Norm, State},
+        rng::{Rng, RngStream},
         sample::{Class, ImageShape},
     };
 
@@ -146,8 +146,8 @@ mod tests {
     }
 
     fn images(count: usize, shape: ImageShape, device: &Device) -> Tensor<4> {
-        let mut chance = Chance::new(1, Decides::Split, &[]);
-        let values: Vec<f32> = (0..count * shape.bytes()).map(|_| chance.unit() as f32).collect();
+        let mut rng = Rng::new(1, RngStream::Split, &[]);
+        let values: Vec<f32> = (0..count * shape.bytes()).map(|_| rng.unit() as f32).collect();
         Tensor::from_data(TensorData::new(values, [count, shape.height, shape.width, shape.channels]), device)
     }
 

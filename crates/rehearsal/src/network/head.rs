@@ -8,7 +8,7 @@ use burn::{
 use serde::{Deserialize, Serialize};
 
 use super::xavier;
-use crate::chance::{Chance, Decides};
+use crate::rng::{Rng, RngStream};
 
 /// Added to the norms of features and proxies, so that a zero vector has a direction: none.
 const EPSILON: f64 = 1e-6;
@@ -53,8 +53,8 @@ pub struct Proxies {
 }
 
 impl Head {
-    pub(super) fn new(kind: HeadKind, features: usize, classes: usize, chance: &mut Chance, device: &Device) -> Self {
-        let weight = Param::from_tensor(xavier([classes, features], classes + features, chance, device));
+    pub(super) fn new(kind: HeadKind, features: usize, classes: usize, rng: &mut Rng, device: &Device) -> Self {
+        let weight = Param::from_tensor(xavier([classes, features], classes + features, rng, device));
         match kind {
             HeadKind::Linear => {
                 Self::Linear(Linear { weight, bias: Param::from_tensor(Tensor::zeros([classes], device)) })
@@ -74,8 +74,8 @@ impl Head {
         let (known, device) = (self.classes(), self.device());
         let features = self.rows().dims()[1];
         let row = |class: usize| -> Tensor<2> {
-            let mut chance = Chance::new(seed, Decides::NewClass, &[class as u64]);
-            xavier([1, features], class + 1 + features, &mut chance, &device)
+            let mut rng = Rng::new(seed, RngStream::NewClass, &[class as u64]);
+            xavier([1, features], class + 1 + features, &mut rng, &device)
         };
         let rows: Vec<Tensor<2>> = (known..classes).map(row).collect();
         if !rows.is_empty() {

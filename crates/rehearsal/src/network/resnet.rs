@@ -11,7 +11,7 @@ use super::{
     conv_norm::{ConvNorm, Moments, Norm, Then},
     fused::Fused,
 };
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// ResNet-18; `width` channels after the stem, 8 × `width` features.
 #[derive(Module, Debug)]
@@ -32,14 +32,14 @@ struct Block {
 }
 
 impl ResNet18 {
-    pub(super) fn new(architecture: &Architecture, chance: &mut Chance, device: &Device) -> Self {
+    pub(super) fn new(architecture: &Architecture, rng: &mut Rng, device: &Device) -> Self {
         let Architecture { width, input, .. } = *architecture;
-        let stem = ConvNorm::new(3, (input.channels, width), 1, chance, device);
+        let stem = ConvNorm::new(3, (input.channels, width), 1, rng, device);
         let mut from = width;
         let mut blocks = Vec::new();
         for (to, first_stride) in [(width, 1), (2 * width, 2), (4 * width, 2), (8 * width, 2)] {
             for stride in [first_stride, 1] {
-                blocks.push(Block::new((from, to), stride, chance, device));
+                blocks.push(Block::new((from, to), stride, rng, device));
                 from = to;
             }
         }
@@ -116,13 +116,13 @@ impl Backbone for ResNet18 {
 }
 
 impl Block {
-    fn new(channels: (usize, usize), stride: usize, chance: &mut Chance, device: &Device) -> Self {
+    fn new(channels: (usize, usize), stride: usize, rng: &mut Rng, device: &Device) -> Self {
         let (from, to) = channels;
         let reshapes = stride != 1 || from != to;
         Self {
-            conv1: ConvNorm::new(3, (from, to), stride, chance, device),
-            conv2: ConvNorm::new(3, (to, to), 1, chance, device),
-            shortcut: reshapes.then(|| ConvNorm::new(1, (from, to), stride, chance, device)),
+            conv1: ConvNorm::new(3, (from, to), stride, rng, device),
+            conv2: ConvNorm::new(3, (to, to), 1, rng, device),
+            shortcut: reshapes.then(|| ConvNorm::new(1, (from, to), stride, rng, device)),
         }
     }
 

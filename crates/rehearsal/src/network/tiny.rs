@@ -9,7 +9,7 @@ use super::{
     backbone::{Backbone, absorb, pool},
     conv_norm::{ConvNorm, Moments, Norm, Then},
 };
-use crate::chance::Chance;
+use crate::rng::Rng;
 
 /// `width`, 2 × `width`, 4 × `width` channels, each at half the size of the one before.
 #[derive(Module, Debug)]
@@ -18,8 +18,8 @@ pub struct Tiny {
 }
 
 impl Tiny {
-    pub(super) fn new(channels: usize, width: usize, chance: &mut Chance, device: &Device) -> Self {
-        let mut layer = |from, to| ConvNorm::new(3, (from, to), 2, chance, device);
+    pub(super) fn new(channels: usize, width: usize, rng: &mut Rng, device: &Device) -> Self {
+        let mut layer = |from, to| ConvNorm::new(3, (from, to), 2, rng, device);
         Self { layers: vec![layer(channels, width), layer(width, 2 * width), layer(2 * width, 4 * width)] }
     }
 

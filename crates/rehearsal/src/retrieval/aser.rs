@@ -3,9 +3,9 @@
 
 use super::{Retrieval, Retrieved};
 use crate::{
-    chance::Chance,
     memory::Memory,
     probe::Probe,
+    rng::Rng,
     sample::Slot,
     shapley::{Points, ShapleyOptions, ShapleyScore, descending, knn_shapley},
 };
@@ -21,12 +21,12 @@ pub struct Aser {
 
 impl Retrieval for Aser {
     /// At random until more was presented than fits.
-    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Retrieved> {
+    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
         if memory.presented() <= memory.capacity() as u64 {
-            return memory.draw(self.count, chance).into_iter().map(Retrieved::from).collect();
+            return memory.draw(self.count, rng).into_iter().map(Retrieved::from).collect();
         }
-        let candidates = memory.draw_by_class(self.shapley.per_class, &[], chance);
-        let cooperative = memory.draw_by_class(self.shapley.per_class, &candidates, chance);
+        let candidates = memory.draw_by_class(self.shapley.per_class, &[], rng);
+        let cooperative = memory.draw_by_class(self.shapley.per_class, &candidates, rng);
         let mut points = |slots: &[Slot]| Points::new(probe.features(slots), &memory.at(slots));
         let (among, friends) = (points(&candidates), points(&cooperative));
         let new = Points::new(probe.incoming_features(), probe.incoming());
@@ -66,8 +66,8 @@ fn mean(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::{
-        chance::Decides,
         memory::testing::{full, sample},
+        rng::RngStream,
         sample::Sample,
         shapley::tests::{points, v3_candidates},
     };
@@ -118,14 +118,14 @@ mod tests {
     #[test]
     fn asks_for_features_only_once_more_was_presented_than_fits() {
         let mut memory = full(&[0, 1, 0, 1, 0, 1]);
-        let mut chance = Chance::new(0, Decides::Retrieval, &[]);
-        let retrieve = |memory: &Memory, chance: &mut Chance| {
+        let mut rng = Rng::new(0, RngStream::Retrieval, &[]);
+        let retrieve = |memory: &Memory, rng: &mut Rng| {
             let mut probe = Bytes(memory, vec![sample(0, 3)], 0);
-            let slots = aser(ShapleyScore::Asvm, 3).retrieve(memory, &mut probe, chance);
+            let slots = aser(ShapleyScore::Asvm, 3).retrieve(memory, &mut probe, rng);
             (slots.len(), probe.2)
         };
-        assert_eq!(retrieve(&memory, &mut chance), (6, 0), "random: all that there are");
+        assert_eq!(retrieve(&memory, &mut rng), (6, 0), "random: all that there are");
         memory.place(sample(0, 9).into(), None);
-        assert_eq!(retrieve(&memory, &mut chance), (4, 2), "two of each class");
+        assert_eq!(retrieve(&memory, &mut rng), (4, 2), "two of each class");
     }
 }

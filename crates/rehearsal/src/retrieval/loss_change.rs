@@ -1,7 +1,7 @@
 //! Retrieval by loss change: MIR (n:0), IMIR (0:n), balanced (n/2:n/2) and every ratio between are this one algorithm.
 
 use super::{Retrieval, Retrieved, Side};
-use crate::{chance::Chance, memory::Memory, probe::Probe, sample::Slot};
+use crate::{memory::Memory, probe::Probe, rng::Rng, sample::Slot};
 
 /// The highest of one draw, then the lowest of another.
 #[derive(Clone, Copy, Debug)]
@@ -15,9 +15,9 @@ pub struct LossChange {
 }
 
 impl Retrieval for LossChange {
-    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, chance: &mut Chance) -> Vec<Retrieved> {
+    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
         // A side that asks for nothing is neither drawn nor scored.
-        let mut draw = |wanted: usize| if wanted == 0 { Vec::new() } else { memory.draw(self.candidates, chance) };
+        let mut draw = |wanted: usize| if wanted == 0 { Vec::new() } else { memory.draw(self.candidates, rng) };
         let (for_high, for_low) = (draw(self.high), draw(self.low));
         self.pick(&for_high, &for_low, probe)
     }
@@ -48,7 +48,7 @@ fn extreme(draw: &[Slot], loss_changes: &[f32], count: usize, side: Side) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{chance::Decides, memory::testing::full};
+    use crate::{memory::testing::full, rng::RngStream};
 
     /// Answers with the scores of V2.
     struct Table;
@@ -104,7 +104,7 @@ mod tests {
             let memory = full(&vec![0; stored]);
             let mut probe = Counting(Vec::new());
             let retrieval = LossChange { high, low, candidates: 50 };
-            let slots = retrieval.retrieve(&memory, &mut probe, &mut Chance::new(7, Decides::Retrieval, &[]));
+            let slots = retrieval.retrieve(&memory, &mut probe, &mut Rng::new(7, RngStream::Retrieval, &[]));
             (slots, probe.0)
         };
         let (slots, asked) = retrieve(100, 5, 5);

@@ -1,7 +1,7 @@
 //! Memory matching: a few random samples, each with a partner of its class.
 
 use super::{Retrieval, Retrieved};
-use crate::{chance::Chance, memory::Memory, probe::Probe, sample::Slot};
+use crate::{memory::Memory, probe::Probe, rng::Rng, sample::Slot};
 
 /// How often a draw without a partner for everyone is made again before giving up.
 const TRIES: usize = 100;
@@ -17,28 +17,28 @@ pub struct MemoryMatch {
 
 impl Retrieval for MemoryMatch {
     /// The drawn, then their partners in the same order; at random where the memory has no such pairs.
-    fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, chance: &mut Chance) -> Vec<Retrieved> {
+    fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
         if memory.presented() <= self.warm_up {
             return Vec::new();
         }
         let by_class = memory.by_class();
         let enough = memory.len() >= 2 * self.pairs;
-        let matched = enough.then(|| (0..TRIES).find_map(|_| matched(memory, &by_class, self.pairs, chance))).flatten();
-        let slots = matched.unwrap_or_else(|| memory.draw(2 * self.pairs, chance));
+        let matched = enough.then(|| (0..TRIES).find_map(|_| matched(memory, &by_class, self.pairs, rng))).flatten();
+        let slots = matched.unwrap_or_else(|| memory.draw(2 * self.pairs, rng));
         slots.into_iter().map(Retrieved::from).collect()
     }
 }
 
 /// One draw and its partners, all distinct; none where a class has no partner left.
-fn matched(memory: &Memory, by_class: &[Vec<Slot>], pairs: usize, chance: &mut Chance) -> Option<Vec<Slot>> {
-    let mut slots = memory.draw(pairs, chance);
+fn matched(memory: &Memory, by_class: &[Vec<Slot>], pairs: usize, rng: &mut Rng) -> Option<Vec<Slot>> {
+    let mut slots = memory.draw(pairs, rng);
     for drawn in 0..pairs {
         let class = &by_class[memory.label(slots[drawn]).index()];
         let others: Vec<Slot> = class.iter().copied().filter(|slot| !slots.contains(slot)).collect();
         if others.is_empty() {
             return None;
         }
-        slots.push(others[chance.below(others.len() as u64) as usize]);
+        slots.push(others[rng.below(others.len() as u64) as usize]);
     }
     Some(slots)
 }
@@ -46,12 +46,12 @@ fn matched(memory: &Memory, by_class: &[Vec<Slot>], pairs: usize, chance: &mut C
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{chance::Decides, memory::testing::full};
+    use crate::{memory::testing::full, rng::RngStream};
 
     fn retrieve(labels: &[u16], warm_up: u64, seed: u64) -> Vec<(usize, u16)> {
         let memory = full(labels);
-        let mut chance = Chance::new(seed, Decides::Retrieval, &[]);
-        let slots = MemoryMatch { pairs: 5, warm_up }.retrieve(&memory, &mut (), &mut chance);
+        let mut rng = Rng::new(seed, RngStream::Retrieval, &[]);
+        let slots = MemoryMatch { pairs: 5, warm_up }.retrieve(&memory, &mut (), &mut rng);
         slots.into_iter().map(|retrieved| (retrieved.slot.0, memory.label(retrieved.slot).0)).collect()
     }
 

@@ -1,7 +1,7 @@
 //! Random retrieval: distinct slots, uniformly.
 
 use super::{Retrieval, Retrieved};
-use crate::{chance::Chance, memory::Memory, probe::Probe};
+use crate::{memory::Memory, probe::Probe, rng::Rng};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub struct Random {
 }
 
 impl Retrieval for Random {
-    fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, chance: &mut Chance) -> Vec<Retrieved> {
-        memory.draw(self.count, chance).into_iter().map(Retrieved::from).collect()
+    fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
+        memory.draw(self.count, rng).into_iter().map(Retrieved::from).collect()
     }
 }

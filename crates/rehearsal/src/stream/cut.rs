@@ -2,8 +2,8 @@
 
 use super::{ClassOrder, Plan, StreamError, StreamKind};
 use crate::{
-    chance::{Chance, Decides},
     datasets::{Source, Split},
+    rng::{Rng, RngStream},
     sample::Class,
 };
 
@@ -58,7 +58,7 @@ fn class_order(source: &dyn Source, plan: &Plan, classes: usize) -> Vec<usize> {
     for (part, length) in parts.iter().enumerate() {
         let end = (start + length).min(classes);
         let position = if parts.len() == 1 { vec![] } else { vec![part as u64] };
-        Chance::new(plan.seed, Decides::ClassOrder, &position).shuffle(&mut order[start..end]);
+        Rng::new(plan.seed, RngStream::ClassOrder, &position).shuffle(&mut order[start..end]);
         start = end;
     }
     order
@@ -115,7 +115,7 @@ fn by_domains(source: &dyn Source, plan: &Plan, order: &[usize]) -> Result<Vec<T
         return Err(StreamError::Domains { domains: domains.len(), tasks: plan.tasks });
     }
     if plan.class_order == ClassOrder::Seeded {
-        Chance::new(plan.seed, Decides::DomainOrder, &[]).shuffle(&mut domains);
+        Rng::new(plan.seed, RngStream::DomainOrder, &[]).shuffle(&mut domains);
     }
     let dealt = domains.iter().any(|domain| !of(Split::Test).contains(domain));
     let (train, test) = (per_class(source, Split::Train, order, None)?, per_class(source, Split::Test, order, None)?);
@@ -148,8 +148,8 @@ fn blur(tasks: &mut [Task], plan: &Plan) -> Result<(), StreamError> {
     let mut given: Vec<(usize, Entry)> = Vec::new();
     for (number, task) in tasks.iter_mut().enumerate() {
         let share = (plan.blur * task.train.len() as f64).round() as usize;
-        let mut chance = Chance::new(plan.seed, Decides::Blur, &[number as u64]);
-        let drawn = chance.distinct(task.train.len(), share);
+        let mut rng = Rng::new(plan.seed, RngStream::Blur, &[number as u64]);
+        let drawn = rng.distinct(task.train.len(), share);
         for (turn, &place) in drawn.iter().enumerate() {
             given.push(((number + 1 + turn % (count - 1)) % count, task.train[place]));
         }

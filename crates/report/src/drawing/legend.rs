@@ -68,7 +68,7 @@ impl Legend {
             let mut x = left;
             for ((series, name), width) in row.iter().zip(self.widths()) {
                 canvas.begin_legend(*series);
-                self.draw_sample(canvas, Style::of(*series), x, y - 4.0);
+                self.draw_sample(canvas, Style::for_series(*series), x, y - 4.0);
                 for (i, line) in name.iter().enumerate() {
                     canvas.text(x + SAMPLE + SPACE, y + i as f64 * LINE, SIZE, Anchor::Start, false, line);
                 }

@@ -203,7 +203,7 @@ struct Looks {
 
 impl Curve {
     fn draw(&self, canvas: &Canvas, scale: &Scale, looks: &Looks) {
-        let style = Style::of(self.series);
+        let style = Style::for_series(self.series);
         match self.shape {
             Shape::Line => {
                 if looks.bands {

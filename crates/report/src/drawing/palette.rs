@@ -49,7 +49,7 @@ pub struct Style {
 impl Style {
     /// That of the i-th series. There are 7 colours, 4 dashes and 9 markers, which share no divisor: of 28 series no two have the same colour
     /// and dashes, and of 36 no two the same dashes and marker, which is all that a print in grey leaves.
-    pub fn of(series: usize) -> Self {
+    pub fn for_series(series: usize) -> Self {
         Self { colour: series % 7, dash: DASHES[series % 4], marker: series % 9 }
     }
 
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn many_series_differ_in_colour_and_in_grey() {
         let looks = |count: usize, of: fn(Style) -> (usize, &'static str)| {
-            (0..count).map(|series| of(Style::of(series))).collect::<BTreeSet<_>>().len()
+            (0..count).map(|series| of(Style::for_series(series))).collect::<BTreeSet<_>>().len()
         };
         assert_eq!(looks(28, |style| (style.colour, style.dash)), 28);
         assert_eq!(looks(36, |style| (style.marker, style.dash)), 36);

@@ -1,6 +1,6 @@
 //! Histograms: how the gradients of retrieved samples agree with the batch's, and how much candidates' losses would change.
 
-use measure::Histogram;
+use rehearsal_measure::Histogram;
 use rehearsal_runs::TaskDiagnostics;
 
 use super::{Figure, Named, Scene};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use measure::accuracy;
+use rehearsal_measure::accuracy;
 
 use super::{Figure, Named, Scene, named};
 use crate::{

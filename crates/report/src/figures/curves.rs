@@ -1,6 +1,6 @@
 //! How tasks fade: accuracy and retention after +k tasks, and every task by itself.
 
-use measure::{accuracy_after, retention_after};
+use rehearsal_measure::{accuracy_after, retention_after};
 
 use super::{Figure, Named, Scene};
 use crate::drawing::{Axis, Curve, Lines, Panel, Shape};
@@ -88,7 +88,7 @@ fn curve_over_k(
     named: &Named,
     scale: f64,
     unit: &str,
-    value: impl Fn(&Named, usize) -> Option<measure::OverSeeds>,
+    value: impl Fn(&Named, usize) -> Option<rehearsal_measure::OverSeeds>,
 ) -> Curve {
     let point = |k: usize| named.point(k as f64, &format!("after +{k} tasks"), value(named, k), scale, unit);
     Curve { series: named.place, points: (0..named.group.tasks()).filter_map(point).collect(), shape: Shape::Line }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use measure::Distance;
+use rehearsal_measure::Distance;
 
 use super::{Figure, Named, Scene};
 use crate::{
@@ -117,5 +117,5 @@ fn mean_drift(run: &Run, task: usize, followed: &Followed, way: Way) -> Option<f
     let is_followed = |class: usize| classes.contains(&class) && followed.class.is_none_or(|only| class == only);
     let drifts = line.proxy_drift.iter().filter(|drift| is_followed(drift.class));
     let drifts: Vec<f64> = drifts.map(|drift| way.of(&drift.distance)).collect();
-    measure::OverSeeds::of(&drifts).map(|over_classes| over_classes.mean)
+    rehearsal_measure::OverSeeds::from_values(&drifts).map(|over_classes| over_classes.mean)
 }

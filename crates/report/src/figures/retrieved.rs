@@ -1,6 +1,6 @@
 //! What is retrieved: how far apart, how far from its proxies, and of which classes.
 
-use measure::Distance;
+use rehearsal_measure::Distance;
 use rehearsal_runs::TaskDiagnostics;
 
 use super::{Figure, Named, Scene};

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, path::PathBuf};
 
-use measure::Better;
+use rehearsal_measure::Better;
 
 use crate::{
     paper::Verdict,
@@ -55,8 +55,8 @@ fn cell(cell: &Cell, anchor: &dyn Fn(&[PathBuf]) -> String) -> String {
             format!("<td class=\"missing\">missing{begun}{paper}</td>")
         }
         Cell::Measured(measured) => measure(measured, &anchor(&measured.runs)),
-        Cell::Said { text, runs } if runs.is_empty() => format!("<td>{}</td>", escaped(text)),
-        Cell::Said { text, runs } => format!("<td><a href=\"#{}\">{}</a></td>", anchor(runs), escaped(text)),
+        Cell::PartialConfig { text, runs } if runs.is_empty() => format!("<td>{}</td>", escaped(text)),
+        Cell::PartialConfig { text, runs } => format!("<td><a href=\"#{}\">{}</a></td>", anchor(runs), escaped(text)),
     }
 }
 

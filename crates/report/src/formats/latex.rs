@@ -74,7 +74,7 @@ fn cell(cell: &Cell) -> String {
     match cell {
         Cell::Missing { paper, .. } => above("--".into(), paper.map(|paper| format!("{paper:.2}"))),
         Cell::Measured(measured) => measure(measured),
-        Cell::Said { text, .. } => escaped(text),
+        Cell::PartialConfig { text, .. } => escaped(text),
     }
 }
 

@@ -82,7 +82,7 @@ pub(super) fn section(report: &Report, places: &Places) -> String {
             let (_, number) = places.numbers.get(&run.path).copied().unwrap_or_default();
             let path = places.relative(&run.path);
             let (link, seed) = (in_link(&path), run.seed);
-            let accuracy = measure::accuracy(&run.matrix).unwrap_or(0.0) * 100.0;
+            let accuracy = rehearsal_measure::accuracy(&run.matrix).unwrap_or(0.0) * 100.0;
             add(format_args!(
                 "<li id=\"run-{number}\">seed {seed}: accuracy {accuracy:.2} %, <a href=\"{link}/\"><code>{}</code></a> \
                  (<a href=\"{link}/{RESULT}\">{RESULT}</a>)</li>\n",

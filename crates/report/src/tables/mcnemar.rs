@@ -1,6 +1,6 @@
 //! The supplement's McNemar test: balanced retrieval against the others, image by image.
 
-use measure::{McNemar, holm};
+use rehearsal_measure::{McNemar, holm};
 
 use super::{Conditions, wilcoxon::comparisons};
 use crate::{

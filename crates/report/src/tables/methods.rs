@@ -101,7 +101,7 @@ fn columns(conditions: &Conditions) -> Vec<Data> {
 /// A data set as the paper takes it, of which there is no run.
 fn whole(dataset: &str, classes: usize, tasks: usize) -> Data {
     let settings = [("dataset", dataset.into()), ("classes", classes.into()), ("tasks", tasks.into())];
-    Data::of(&settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    Data::from_settings(&settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 /// The rows of a method: one, or one per variant.

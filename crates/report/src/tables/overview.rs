@@ -1,6 +1,6 @@
 //! Every group with every measure: one table per data set.
 
-use measure::{Better, METRICS};
+use rehearsal_measure::{Better, METRICS};
 
 use super::Conditions;
 use crate::{
@@ -53,9 +53,11 @@ fn row(group: &Group, label: String) -> Row {
     let cell =
         |measured: Option<Measured>| measured.map_or(Cell::Missing { unfinished: 0, paper: None }, Cell::Measured);
     let measures =
-        METRICS.iter().map(|metric| cell(Measured::of(group, group.of_matrix(metric.of), 100.0, Some(metric.better))));
+        METRICS.iter().map(|metric| cell(Measured::new(group, group.of_matrix(metric.of), 100.0, Some(metric.better))));
     let costs = COSTS.iter().map(|&(_, scale, decimals, better, of)| {
-        cell(Measured::of(group, group.over_seeds(of), scale, better).map(|measured| Measured { decimals, ..measured }))
+        cell(
+            Measured::new(group, group.over_seeds(of), scale, better).map(|measured| Measured { decimals, ..measured }),
+        )
     });
     Row { label, begins_part: false, cells: std::iter::once(seeds).chain(measures).chain(costs).collect() }
 }

@@ -15,7 +15,7 @@ pub fn table(conditions: &Conditions, shown: Shown) -> Option<Table> {
     let mut rows = Vec::new();
     // Options other than the ratio make rows of their own.
     let options: BTreeSet<Part> =
-        conditions.arms().iter().filter(|arm| Column::of(arm).is_some()).map(|arm| arm.options()).collect();
+        conditions.arms().iter().filter(|arm| Column::from_arm(arm).is_some()).map(|arm| arm.options()).collect();
     for data in conditions.data() {
         for option in &options {
             let cells: Vec<_> = columns
@@ -74,10 +74,10 @@ impl Column {
     }
 
     fn is_of(&self, arm: &Arm) -> bool {
-        Self::of(arm).as_ref() == Some(self)
+        Self::from_arm(arm).as_ref() == Some(self)
     }
 
-    fn of(arm: &Arm) -> Option<Self> {
+    fn from_arm(arm: &Arm) -> Option<Self> {
         match arm.replay {
             _ if arm.method != "pcr" || !matches!(arm.policy.as_str(), "" | "reservoir") => None,
             Replay::LossChange { high, low } => Some(Self::Ratio { low, high }),
@@ -89,7 +89,7 @@ impl Column {
 
 /// The paper's eleven ratios if ten are retrieved; whatever else was run; random last.
 fn columns(conditions: &Conditions) -> Vec<Column> {
-    let mut columns: BTreeSet<Column> = conditions.arms().iter().filter_map(|arm| Column::of(arm)).collect();
+    let mut columns: BTreeSet<Column> = conditions.arms().iter().filter_map(|arm| Column::from_arm(arm)).collect();
     if columns.iter().any(|column| matches!(column, Column::Ratio { low, high } if low + high == 10)) {
         columns.extend((0..=10).map(|low| Column::Ratio { low, high: 10 - low }));
     }

@@ -1,6 +1,6 @@
 //! The supplement's Wilcoxon test: balanced retrieval against the others, over data sets and seeds.
 
-use measure::holm;
+use rehearsal_measure::holm;
 
 use super::Conditions;
 use crate::{

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use measure::{Distance, Histogram};
+use rehearsal_measure::{Distance, Histogram};
 use rehearsal_runs::{ClassDrift, TaskDiagnostics};
 use serde_json::{Value, json};
 

@@ -2,19 +2,19 @@
 
 use std::process::ExitCode;
 
-use ::data::{
+use anyhow::Result;
+use rehearsal_data::{
     Dataset,
     catalogue::{State, card, state},
     choice::Choice,
     fetch::{Fetch, Timeouts},
     home,
 };
-use anyhow::Result;
 
 use super::progress;
 use crate::{
     args::data,
-    printer::{print, talk},
+    printer::{message, print},
 };
 
 /// Fetches a data set and prints where it is.
@@ -25,7 +25,7 @@ pub fn fetch(args: &data::Fetch) -> Result<ExitCode> {
         None => home::default_directory()?,
     };
     if !args.quiet {
-        talk(&format!("{dataset}: terms of use: {} ({})", card(dataset).terms, card(dataset).about));
+        message(&format!("{dataset}: terms of use: {} ({})", card(dataset).terms, card(dataset).about));
     }
     let progress = progress(args.quiet);
     let fetch = Fetch {
@@ -42,8 +42,8 @@ pub fn fetch(args: &data::Fetch) -> Result<ExitCode> {
     if !args.quiet {
         match state(dataset, &home).0 {
             State::Ready => {}
-            State::Incomplete(part) => talk(&format!("only a part: {part}")),
-            State::Partial | State::Absent => talk(&format!("{dataset} is not complete yet")),
+            State::Incomplete(part) => message(&format!("only a part: {part}")),
+            State::Partial | State::Absent => message(&format!("{dataset} is not complete yet")),
         }
     }
     print(&format!("{}\n", directory.display()))?;

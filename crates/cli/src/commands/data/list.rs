@@ -2,13 +2,13 @@
 
 use std::{fs, path::Path, process::ExitCode};
 
-use ::data::{
+use anyhow::Result;
+use rehearsal_data::{
     Dataset,
     catalogue::{State, card, state},
     choice::Choice,
     home,
 };
-use anyhow::Result;
 use serde_json::json;
 
 use crate::{

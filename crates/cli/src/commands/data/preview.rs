@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use ::data::{Split, preview::sheet};
 use anyhow::{Context, Result};
+use rehearsal_data::{Split, preview::sheet};
 
 use super::{chain, progress, request};
 use crate::{args::data::Preview, printer::print};

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use data::{printable, stats::Stats};
+use rehearsal_data::{printable, stats::Stats};
 
 use super::{chain, progress, request};
 use crate::{args::data::Look, printer::print};
@@ -12,7 +12,7 @@ use crate::{args::data::Look, printer::print};
 pub fn stats(args: &Look) -> Result<ExitCode> {
     let progress = progress(args.which.quiet);
     let source = chain(&args.which)?.open(&request(&args.which, &*progress))?;
-    let stats = data::stats::stats(&*source, &*progress)?;
+    let stats = rehearsal_data::stats::stats(&*source, &*progress)?;
     print(&if args.json { format!("{}\n", serde_json::to_string(&stats)?) } else { text(&stats) })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use data::{
+use rehearsal_data::{
     printable,
     verify::{Bad, Report},
 };
@@ -11,7 +11,7 @@ use data::{
 use super::{chain, progress, request};
 use crate::{
     args::data::Look,
-    printer::{print, talk},
+    printer::{message, print},
 };
 
 /// Checks data sets and names what is bad in them; then the exit code is 1.
@@ -20,13 +20,13 @@ pub fn verify(args: &Look) -> Result<ExitCode> {
     let request = request(&args.which, &*progress);
     let mut whole = true;
     for &dataset in chain(&args.which)?.datasets() {
-        let report = data::verify::verify(dataset, &request)?;
+        let report = rehearsal_data::verify::verify(dataset, &request)?;
         whole &= report.is_whole();
         if args.json {
             print(&format!("{}\n", serde_json::json!({ "dataset": dataset, "report": report })))?;
         } else {
             print(&text(&report))?;
-            report.notes.iter().for_each(|note| talk(&printable(note)));
+            report.notes.iter().for_each(|note| message(&printable(note)));
             let Report { files, records, packs, bad, incomplete, .. } = &report;
             let verdict = match (bad.len(), incomplete) {
                 (0, None) => "nothing is wrong".into(),
@@ -34,7 +34,7 @@ pub fn verify(args: &Look) -> Result<ExitCode> {
                 (bad, None) => format!("{bad} are bad"),
                 (bad, Some(part)) => format!("{bad} are bad, and there are only {part}"),
             };
-            talk(&format!(
+            message(&format!(
                 "{dataset}: {files} files compared, {records} images read, {packs} packs compared: {verdict}"
             ));
         }

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use rehearsal::{
-    config::{Config, LearnerConfig, Said},
+    config::{Config, LearnerConfig, PartialConfig},
     experiment::Experiment,
     observer::{Observer, StepEvent},
     retrieval::Ratio,
@@ -24,7 +24,7 @@ use crate::printer::clock;
 const FIRST_TASK: usize = 6;
 /// Steps that are measured in all, the others in the second task: some methods replay only there.
 const STEPS: u64 = 10;
-/// Samples in the memory that is measured with: what a usual draw looks at.
+/// Samples in the memory that is measured with: what a draw of candidates looks at by default.
 const MEMORY: usize = 50;
 /// A kind of slow steps is measured no longer than this.
 const PER_KIND: Duration = Duration::from_secs(6);
@@ -54,7 +54,7 @@ impl Estimate {
     ///
     /// # Errors
     /// A run that was to be measured cannot begin.
-    pub fn of(plan: &Plan, states: &[State], waiting: &[usize], threads: usize) -> Result<Self> {
+    pub fn measure(plan: &Plan, states: &[State], waiting: &[usize], threads: usize) -> Result<Self> {
         let mut kinds: BTreeMap<Kind, (usize, Option<Cost>)> = BTreeMap::new();
         for &index in waiting {
             kinds.entry(kind(&plan.jobs[index].config)).or_insert((index, None));
@@ -137,19 +137,19 @@ fn kind(config: &Config) -> Kind {
 
 /// Takes a few steps in each of two small tasks, writing nothing. A run that goes wrong on the way says so when its turn comes.
 fn measure(job: &Job, threads: usize) -> Result<Option<Cost>> {
-    let whole = Experiment::new(&job.said, None)?;
+    let whole = Experiment::new(&job.settings, None)?;
     let (steps, config) = (whole.total_steps(), whole.config());
     let in_task = (whole.class_names().len() / config.tasks).max(1);
     let few = (FIRST_TASK * config.learner.batch).div_ceil(in_task);
-    let small = Said {
+    let small = PartialConfig {
         threads: Some(threads),
         train_per_class: Some(config.train_per_class.map_or(few, |most| few.min(most))),
         test_per_class: Some(1),
         memory: config.learner.method.replays().then_some(config.learner.memory.min(MEMORY)),
-        ..Said::default()
+        ..PartialConfig::default()
     };
     let mut watch = Watch { start: Instant::now(), last: Instant::now(), seconds: Vec::new() };
-    if Experiment::new(&job.said.overridden_by(&small), None)?.run(&mut watch).is_err() {
+    if Experiment::new(&job.settings.overridden_by(&small), None)?.run(&mut watch).is_err() {
         return Ok(None);
     }
     // The first steps have nothing or little to replay.

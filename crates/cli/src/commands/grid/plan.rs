@@ -7,17 +7,17 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow};
-use grid::Planned;
 use rehearsal::{
-    config::{Config, Said},
+    config::{Config, PartialConfig},
     datasets::Request,
 };
+use rehearsal_grid::Planned;
 use rehearsal_runs::GridDirectory;
 
 use super::state::State;
 use crate::{
     args::grid::Place,
-    printer::{Bar, talk},
+    printer::{Bar, message},
 };
 
 /// A grid, read and checked.
@@ -33,7 +33,7 @@ pub struct Job {
     /// Its place, name and settings.
     pub planned: Planned,
     /// What its settings say.
-    pub said: Said,
+    pub settings: PartialConfig,
     /// The same, completed.
     pub config: Config,
     /// Its own directory.
@@ -52,17 +52,17 @@ impl Plan {
         let named = |why: String| anyhow!("{}: {why}", file.display());
         let is_manifest = file.extension().is_some_and(|ending| ending == "jsonl");
         let planned = if is_manifest {
-            grid::read_manifest(&text).map_err(named)?
+            rehearsal_grid::read_manifest(&text).map_err(named)?
         } else {
-            grid::Grid::parse(&text).and_then(|grid| grid.runs()).map_err(|error| named(error.to_string()))?
+            rehearsal_grid::Grid::parse(&text).and_then(|grid| grid.runs()).map_err(|error| named(error.to_string()))?
         };
-        let usual = || match (is_manifest, file.parent(), file.file_stem()) {
+        let default = || match (is_manifest, file.parent(), file.file_stem()) {
             (true, Some(directory), _) if directory != Path::new("") => directory.to_owned(),
             (true, ..) => PathBuf::from("."),
             (_, _, Some(name)) => Path::new("runs").join(name),
             _ => PathBuf::from("runs"),
         };
-        let directory = GridDirectory::new(place.out.clone().unwrap_or_else(usual));
+        let directory = GridDirectory::new(place.out.clone().unwrap_or_else(default));
         let data = place.data.as_deref().map(std::path::absolute).transpose()?;
         let jobs = planned.into_iter().map(|planned| Job::new(planned, &directory, data.as_deref()));
         let jobs = jobs.collect::<Result<_>>().with_context(|| file.display().to_string())?;
@@ -76,7 +76,7 @@ impl Plan {
 
     /// How far each run is.
     pub fn states(&self) -> Vec<State> {
-        self.jobs.iter().map(State::of).collect()
+        self.jobs.iter().map(State::read).collect()
     }
 
     /// Opens each data set that these runs need, once; image files are decoded and packed on the way.
@@ -90,7 +90,7 @@ impl Plan {
             if seen.insert((config.dataset.to_string(), config.data.clone(), config.size, config.skip_bad)) {
                 let source = config.dataset.open(&Request { progress: &Bar::default(), ..config.request() })?;
                 if !source.skipped().is_empty() {
-                    talk(&format!(
+                    message(&format!(
                         "{}: {} files are no images and are left out",
                         config.dataset,
                         source.skipped().len()
@@ -108,10 +108,10 @@ impl Job {
             let data = data.to_str().ok_or_else(|| anyhow!("{} is not UTF-8", data.display()))?;
             planned.settings.insert("data".into(), data.into());
         }
-        let said = Said::from_settings(&planned.settings);
-        let said = said.with_context(|| planned.name.to_string())?;
-        let config = said.resolve().with_context(|| planned.name.to_string())?;
+        let settings = PartialConfig::from_settings(&planned.settings);
+        let settings = settings.with_context(|| planned.name.to_string())?;
+        let config = settings.resolve().with_context(|| planned.name.to_string())?;
         let (directory, log) = (grid.run(&planned.name), grid.log(&planned.name));
-        Ok(Self { planned, said, config, directory, log })
+        Ok(Self { planned, settings, config, directory, log })
     }
 }

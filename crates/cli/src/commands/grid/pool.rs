@@ -123,7 +123,7 @@ impl Pool {
 impl Ending {
     /// What an exit means. A process that something killed cannot say so itself: it is noted in its log, unless it was `asked` to stop and
     /// Ctrl-C killed it before it could listen.
-    pub fn of(status: io::Result<ExitStatus>, log: &Path, asked: bool) -> Self {
+    pub fn new(status: io::Result<ExitStatus>, log: &Path, asked: bool) -> Self {
         let status = match status {
             Ok(status) => status,
             Err(error) => return Self::Failed(error.to_string()),

@@ -3,7 +3,7 @@
 use std::{fs, io::BufRead, path::Path};
 
 use anyhow::{Result, anyhow};
-use rehearsal::config::{Config, LearnerConfig, Said};
+use rehearsal::config::{Config, LearnerConfig, PartialConfig};
 use rehearsal_runs::{RunDirectory, files};
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub enum State {
 
 impl State {
     /// Of a run.
-    pub fn of(job: &Job) -> Self {
+    pub fn read(job: &Job) -> Self {
         let has = |name: &str| job.directory.join(name).exists();
         let (begun, finished) = (has(files::CONFIG), has(files::RESULT));
         if (begun || finished)
@@ -87,7 +87,8 @@ fn steps(job: &Job) -> u64 {
 
 /// Refuses a directory that holds a run with other settings, so that nothing is lost and nothing taken for what it is not.
 fn check_same(job: &Job) -> Result<()> {
-    let held = Said::parse(&RunDirectory::read_config(&job.directory)?).and_then(|said| said.resolve());
+    let held =
+        PartialConfig::parse(&RunDirectory::read_config(&job.directory)?).and_then(|settings| settings.resolve());
     let place = job.directory.display();
     let held = held.map_err(|error| anyhow!("{place} holds a run that this program cannot read: {error}"))?;
     match difference(&held, &job.config) {

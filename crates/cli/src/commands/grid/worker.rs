@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Result, anyhow};
 use rehearsal::{
-    config::Said,
+    config::PartialConfig,
     experiment::{Experiment, ExperimentError, Outcome},
     observer::{Observer, StepEvent},
 };
@@ -25,7 +25,7 @@ use super::{
 use crate::{
     args::grid::Place,
     interrupt::{Asked, Interrupt},
-    printer::{Progress, Told, print, summary, talk},
+    printer::{Progress, Told, message, print, summary},
 };
 
 /// How long to wait for a process that holds the run, such as a worker whose grid was killed and who is about to stop.
@@ -39,8 +39,8 @@ pub fn run_one(file: &Path, index: usize, place: &Place, threads: Option<usize>)
         Ok(found) => found,
         Err(error) => return Ok(refuse(&error)),
     };
-    let asked = Asked::listen_for_run(|| talk("\nstopping after this step; press Ctrl-C again to stop at once"))?;
-    let done = run(&job, threads, &asked, Progress::of);
+    let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
+    let done = run(&job, threads, &asked, Progress::new);
     // `grid status` looks there for why it failed.
     if let Err(error) = &done {
         let _ =
@@ -52,7 +52,7 @@ pub fn run_one(file: &Path, index: usize, place: &Place, threads: Option<usize>)
         print(&summary(&record, &job.directory))?;
         Ok(ExitCode::SUCCESS)
     } else {
-        talk("stopped at a checkpoint; go on with the same command");
+        message("stopped at a checkpoint; go on with the same command");
         Ok(ExitCode::from(130))
     }
 }
@@ -75,7 +75,7 @@ fn find(file: &Path, index: usize, place: &Place) -> Result<(Plan, Job)> {
         return Err(anyhow!("there is no run {index}: the grid has {count}, from 0 to {}", count - 1));
     }
     let job = plan.jobs.swap_remove(index);
-    match State::of(&job) {
+    match State::read(&job) {
         State::Foreign(why) => Err(anyhow!(why)),
         _ => Ok((plan, job)),
     }
@@ -100,14 +100,14 @@ fn run<O: Observer + Send>(
 
 /// Begins, or goes on from the last checkpoint, as soon as no other process holds the run; none if it is finished, or someone asked to stop.
 fn open(job: &Job, threads: Option<usize>, asked: &Asked) -> Result<Option<Experiment>> {
-    let adjusted = Said { threads, data: job.said.data.clone(), ..Said::default() };
+    let adjusted = PartialConfig { threads, data: job.settings.data.clone(), ..PartialConfig::default() };
     let begun = || job.directory.join(files::CONFIG).exists();
     let start = Instant::now();
     while !asked.to_stop() {
         let opened = if begun() {
             Experiment::resume(&job.directory, |saved| *saved = saved.overridden_by(&adjusted))
         } else {
-            Experiment::new(&job.said.overridden_by(&adjusted), Some(&job.directory))
+            Experiment::new(&job.settings.overridden_by(&adjusted), Some(&job.directory))
         };
         match opened {
             Ok(experiment) => return Ok(Some(experiment)),

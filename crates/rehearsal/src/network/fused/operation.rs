@@ -20,7 +20,7 @@ use burn::{
     },
     tensor::{Shape, TensorData},
 };
-use kernels::{Forward, LayerParameters, Statistics, Tape};
+use rehearsal_kernels::{Forward, LayerParameters, Statistics, Tape};
 
 use super::Fused;
 

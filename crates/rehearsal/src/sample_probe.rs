@@ -9,11 +9,11 @@ use crate::{
     sample::{Class, ImageShape, Sample, to_tensor},
 };
 
-/// Images per batch of features: what is computed does not depend on it, and as many as a usual draw of candidates share its workspace.
+/// Images per batch of features: what is computed does not depend on it, and a draw of candidates has as many and shares its workspace.
 const BATCH: usize = 50;
 
 /// Answers a policy's questions. A test answers from a table, and only what it will be asked.
-pub trait Appraiser {
+pub trait SampleProbe {
     /// How many classes the network distinguishes, seen or not.
     fn classes(&self) -> usize {
         unimplemented!("this probe knows no classes")
@@ -32,11 +32,11 @@ pub trait Appraiser {
 }
 
 /// Answers nothing: for policies that ask nothing.
-impl Appraiser for () {}
+impl SampleProbe for () {}
 
 /// Answers from a network, which asking cannot change.
 #[derive(Clone, Copy)]
-pub struct NetworkAppraiser<'a> {
+pub struct NetworkProbe<'a> {
     /// The network, on an autodiff device.
     pub network: &'a Network,
     /// The classes `0..seen` share the loss.
@@ -45,7 +45,7 @@ pub struct NetworkAppraiser<'a> {
     pub shape: ImageShape,
 }
 
-impl Appraiser for NetworkAppraiser<'_> {
+impl SampleProbe for NetworkProbe<'_> {
     fn classes(&self) -> usize {
         self.network.classes()
     }
@@ -87,18 +87,18 @@ mod tests {
     #[test]
     fn features_of_an_image_do_not_depend_on_those_beside_it() {
         let network = network(4);
-        let mut appraiser = NetworkAppraiser { network: &network, seen: 4, shape: SHAPE };
-        let together = appraiser.features(&samples(&[0, 1, 2]));
-        assert_eq!(together[1], appraiser.features(&samples(&[1]))[0]);
+        let mut probe = NetworkProbe { network: &network, seen: 4, shape: SHAPE };
+        let together = probe.features(&samples(&[0, 1, 2]));
+        assert_eq!(together[1], probe.features(&samples(&[1]))[0]);
         assert_ne!(together[0], together[1]);
-        assert_eq!(appraiser.features(&samples(&[3; 120])).len(), 120, "more than a batch");
+        assert_eq!(probe.features(&samples(&[3; 120])).len(), 120, "more than a batch");
     }
 
     #[test]
     fn gradients_are_those_of_the_mean_loss_over_seen_classes_in_eval_mode() {
         let network = network(4);
         let samples = samples(&[0, 1]);
-        let found = NetworkAppraiser { network: &network, seen: 2, shape: SHAPE }.gradient(&samples);
+        let found = NetworkProbe { network: &network, seen: 2, shape: SHAPE }.gradient(&samples);
         let images = to_tensor(samples.iter().map(|sample| &*sample.image), SHAPE, &network.device());
         let expected = |norm, seen| {
             let logits = network.logits(images.clone(), norm);

@@ -1,10 +1,10 @@
-//! What the user said: everything is optional, names are not yet looked up.
+//! The settings that a user gives: everything is optional, names are not yet looked up.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Combination, Config, DeviceKind, LearnerConfig, Offer, Refusal, ScoreNorm, refuse};
+use super::{Combination, Config, ConfigError, DeviceKind, LearnerConfig, Offer, ScoreNorm, refuse};
 use crate::{
     choice::Choice,
     datasets::{Chain, Dataset},
@@ -19,11 +19,12 @@ use crate::{
     stream::{ClassOrder, StreamKind},
 };
 
-/// What the user said, in a file or on the command line: everything is optional, names are not yet looked up.
+/// Settings as a user gives them, in a file or on the command line: everything is optional, names are not yet
+/// looked up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[allow(missing_docs, reason = "the fields are those of Config")]
-pub struct Said {
+pub struct PartialConfig {
     pub dataset: Option<String>,
     pub data: Option<PathBuf>,
     pub size: Option<usize>,
@@ -91,15 +92,15 @@ pub struct Said {
     pub data_sha256: Option<String>,
 }
 
-impl Said {
+impl PartialConfig {
     /// Reads an experiment file.
     ///
     /// # Errors
     /// It is not TOML, or has a key that is not known.
-    pub fn parse(toml: &str) -> Result<Self, Refusal> {
+    pub fn parse(toml: &str) -> Result<Self, ConfigError> {
         toml::from_str(toml).map_err(|error| {
             let line = 1 + error.span().map_or(0, |span| toml[..span.start].matches('\n').count());
-            Refusal(format!("line {line}: {}", error.message()))
+            ConfigError(format!("line {line}: {}", error.message()))
         })
     }
 
@@ -107,19 +108,19 @@ impl Said {
     ///
     /// # Errors
     /// A key is not known, or a value is of another kind.
-    pub fn from_settings(settings: &toml::Table) -> Result<Self, Refusal> {
+    pub fn from_settings(settings: &toml::Table) -> Result<Self, ConfigError> {
         let read = |settings: toml::Table| settings.try_into::<Self>();
         read(settings.clone()).map_err(|error| {
             let alone = |(name, value): (&String, &toml::Value)| {
                 read([(name.clone(), value.clone())].into_iter().collect()).is_err()
             };
             let name = settings.iter().find(|entry| alone(*entry)).map(|(name, _)| format!("`{name}`: "));
-            Refusal(format!("{}{}", name.unwrap_or_default(), error.message().trim()))
+            ConfigError(format!("{}{}", name.unwrap_or_default(), error.message().trim()))
         })
     }
 
     /// What both say; where they differ, `other`. What the file says only because of a value that `other` replaces goes with it: the ratio
-    /// with the retrieval, what is usual for a method with the method, the fingerprint with the data set.
+    /// with the retrieval, a method's defaults with the method, the fingerprint with the data set.
     pub fn overridden_by(&self, other: &Self) -> Self {
         let mut base = self.clone();
         if other.retrieval.is_some() || other.retrieved.is_some() {
@@ -158,11 +159,11 @@ impl Said {
         Self { custom_method, custom_retrieval, custom_memory_policy, custom_backbone, ..self.clone() }
     }
 
-    /// Completes what was said with defaults and refuses what makes no sense.
+    /// Completes the settings with defaults and refuses what makes no sense.
     ///
     /// # Errors
     /// A name is unknown, a number is out of range, or two things do not go together.
-    pub fn resolve(&self) -> Result<Config, Refusal> {
+    pub fn resolve(&self) -> Result<Config, ConfigError> {
         let dataset = self.dataset()?;
         let stream = choose(self.stream.as_deref(), StreamKind::ClassIncremental)?;
         let config = Config {
@@ -191,7 +192,7 @@ impl Said {
     ///
     /// # Errors
     /// A name is unknown, or two things do not go together.
-    pub fn learner(&self) -> Result<LearnerConfig, Refusal> {
+    pub fn learner(&self) -> Result<LearnerConfig, ConfigError> {
         let method = choose(self.method.as_deref(), MethodKind::Pcr)?;
         let retrieved = self.retrieved.unwrap_or(10);
         let retrieval = self.retrieval(method)?;
@@ -227,7 +228,7 @@ impl Said {
                 per_class: self.shapley_per_class.unwrap_or(2),
             },
             match_warm_up: self.match_warm_up.unwrap_or(40),
-            views: choose(self.views.as_deref(), method.usual_views())?,
+            views: choose(self.views.as_deref(), method.default_views())?,
             score_norm: choose(self.score_norm.as_deref(), ScoreNorm::Batch)?,
             offer: choose(self.offer.as_deref(), Offer::EveryEpoch)?,
             custom: CustomNames {
@@ -239,23 +240,23 @@ impl Said {
         })
     }
 
-    /// Unsays what is usual for the method named here, where another takes its place.
+    /// Drops the defaults of the method named here, where another takes its place.
     fn forget_what_goes_with_the_method(&mut self, next: MethodKind) {
         let Ok(own) = choose(self.method.as_deref(), MethodKind::Pcr) else { return };
-        let usual = |said: &Option<String>, name: &str| said.as_deref() == Some(name);
-        if !next.replays() || own != next && usual(&self.retrieval, own.usual_retrieval().name()) {
+        let is = |setting: &Option<String>, name: &str| setting.as_deref() == Some(name);
+        if !next.replays() || own != next && is(&self.retrieval, own.default_retrieval().name()) {
             (self.retrieval, self.ratio) = (None, None);
         }
-        if !next.replays() || own != next && usual(&self.memory_policy, own.usual_policy().name()) {
+        if !next.replays() || own != next && is(&self.memory_policy, own.default_policy().name()) {
             self.memory_policy = None;
         }
-        if own != next && usual(&self.views, own.usual_views().name()) {
+        if own != next && is(&self.views, own.default_views().name()) {
             self.views = None;
         }
         self.memory = self.memory.filter(|&memory| memory > 0);
     }
 
-    fn method_options(&self) -> Result<MethodOptions, Refusal> {
+    fn method_options(&self) -> Result<MethodOptions, ConfigError> {
         Ok(MethodOptions {
             temperature: self.temperature.unwrap_or(0.09),
             denominator: choose(self.denominator.as_deref(), Denominator::Multiset)?,
@@ -275,12 +276,12 @@ impl Said {
         })
     }
 
-    fn dataset(&self) -> Result<Chain, Refusal> {
+    fn dataset(&self) -> Result<Chain, ConfigError> {
         let chain = self.dataset.as_deref().map_or(Ok(Dataset::Embedded.into()), str::parse::<Chain>);
-        chain.map_err(|error| Refusal(error.to_string()))
+        chain.map_err(|error| ConfigError(error.to_string()))
     }
 
-    fn blur(&self, stream: StreamKind) -> Result<Option<f64>, Refusal> {
+    fn blur(&self, stream: StreamKind) -> Result<Option<f64>, ConfigError> {
         match (stream, self.blur) {
             (StreamKind::Blurry, None) => Ok(Some(0.1)),
             (StreamKind::Blurry, Some(blur)) if !(0.0..=1.0).contains(&blur) => {
@@ -291,7 +292,7 @@ impl Said {
         }
     }
 
-    fn task_count(&self, dataset: &Chain, stream: StreamKind) -> Result<usize, Refusal> {
+    fn task_count(&self, dataset: &Chain, stream: StreamKind) -> Result<usize, ConfigError> {
         let Some(listed) = &self.task_classes else {
             let domains = || (stream == StreamKind::DomainIncremental).then_some(dataset.domains()).flatten();
             return Ok(self.tasks.or_else(domains).unwrap_or_else(|| dataset.default_tasks()));
@@ -307,26 +308,26 @@ impl Said {
         }
     }
 
-    fn retrieval(&self, method: MethodKind) -> Result<Option<RetrievalKind>, Refusal> {
+    fn retrieval(&self, method: MethodKind) -> Result<Option<RetrievalKind>, ConfigError> {
         let named: Option<RetrievalKind> = self.retrieval.as_deref().map(named).transpose()?;
         Combination { method, policy: None, retrieval: named }.check()?;
-        Ok(method.replays().then(|| named.unwrap_or(method.usual_retrieval())))
+        Ok(method.replays().then(|| named.unwrap_or(method.default_retrieval())))
     }
 
-    fn memory_policy(&self, method: MethodKind) -> Result<Option<PolicyKind>, Refusal> {
+    fn memory_policy(&self, method: MethodKind) -> Result<Option<PolicyKind>, ConfigError> {
         let named: Option<PolicyKind> = self.memory_policy.as_deref().map(named).transpose()?;
         Combination { method, policy: named, retrieval: None }.check()?;
-        Ok(method.replays().then(|| named.unwrap_or(method.usual_policy())))
+        Ok(method.replays().then(|| named.unwrap_or(method.default_policy())))
     }
 
-    fn ratio(&self, retrieval: Option<RetrievalKind>, retrieved: usize) -> Result<Option<Ratio>, Refusal> {
+    fn ratio(&self, retrieval: Option<RetrievalKind>, retrieved: usize) -> Result<Option<Ratio>, ConfigError> {
         let Some(text) = &self.ratio else {
-            return Ok(retrieval.and_then(|retrieval| retrieval.usual_ratio(retrieved)));
+            return Ok(retrieval.and_then(|retrieval| retrieval.default_ratio(retrieved)));
         };
-        let ratio: Ratio = text.parse().map_err(Refusal)?;
+        let ratio: Ratio = text.parse().map_err(ConfigError)?;
         match retrieval {
             None => refuse("a method without memory retrieves nothing: `--ratio` cannot be used with it".into()),
-            Some(kind) if kind != RetrievalKind::Balanced && Some(ratio) != kind.usual_ratio(retrieved) => {
+            Some(kind) if kind != RetrievalKind::Balanced && Some(ratio) != kind.default_ratio(retrieved) => {
                 refuse(format!("retrieval {kind} has no ratio: use `--retrieval balanced --ratio {ratio}`"))
             }
             Some(_) if ratio.total() != retrieved => refuse(format!(
@@ -338,18 +339,18 @@ impl Said {
     }
 }
 
-fn choose<C: Choice>(name: Option<&str>, default: C) -> Result<C, Refusal> {
+fn choose<C: Choice>(name: Option<&str>, default: C) -> Result<C, ConfigError> {
     name.map_or(Ok(default), named)
 }
 
-fn named<C: Choice>(name: &str) -> Result<C, Refusal> {
-    C::from_name(name).map_err(|error| Refusal(error.to_string()))
+fn named<C: Choice>(name: &str) -> Result<C, ConfigError> {
+    C::from_name(name).map_err(|error| ConfigError(error.to_string()))
 }
 
 /// The path from the root, so that a run can be repeated and resumed from anywhere.
-fn absolute(path: &Path) -> Result<PathBuf, Refusal> {
+fn absolute(path: &Path) -> Result<PathBuf, ConfigError> {
     let absolute =
-        std::path::absolute(path).map_err(|error| Refusal(format!("{} is no path: {error}", path.display())))?;
+        std::path::absolute(path).map_err(|error| ConfigError(format!("{} is no path: {error}", path.display())))?;
     match absolute.to_str() {
         Some(_) => Ok(absolute),
         None => refuse(format!("{} is not UTF-8 and cannot be written into a file of settings", path.display())),

@@ -1,19 +1,19 @@
-//! Chance: every random draw of an experiment, from one seed.
+//! Random numbers: every draw of an experiment, from one seed.
 //!
-//! A [`Chance`] is made from the seed, the name of what it decides, and a position (task, epoch, step, image, …). It has no other state, so
+//! A [`Rng`] is made from the seed, the name of what it decides, and a position (task, epoch, step, image, …). It has no other state, so
 //! nothing about randomness needs saving: a resumed run makes the same generators again. Streams of different names are independent, hence
 //! two methods run with the same seed see the same class order, initial weights and sample order: comparisons are paired.
 //!
 //! The draws below are written out here, on top of the generator's bits, because the results of a published run must not change with the
 //! next release of a crate of distributions.
 
-use rand_core::{Rng, SeedableRng};
+use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sha2::{Digest, Sha256};
 
 /// What a stream of draws decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decides {
+pub enum RngStream {
     /// In which order the classes appear.
     ClassOrder,
     /// In which order the domains appear.
@@ -40,7 +40,7 @@ pub enum Decides {
     Averaging,
 }
 
-impl Decides {
+impl RngStream {
     fn name(self) -> &'static str {
         match self {
             Self::ClassOrder => "class order",
@@ -61,11 +61,11 @@ impl Decides {
 
 /// A seeded source of draws.
 #[derive(Clone, Debug)]
-pub struct Chance(Xoshiro256PlusPlus);
+pub struct Rng(Xoshiro256PlusPlus);
 
-impl Chance {
+impl Rng {
     /// The stream that decides `what` under `seed`, at `position`.
-    pub fn new(seed: u64, what: Decides, position: &[u64]) -> Self {
+    pub fn new(seed: u64, what: RngStream, position: &[u64]) -> Self {
         let mut digest = Sha256::new();
         digest.update(b"rehearsal 1 ");
         digest.update(what.name());
@@ -147,26 +147,26 @@ mod tests {
 
     #[test]
     fn the_same_seed_name_and_position_draw_the_same() {
-        let draw = |seed, what, position: &[u64]| Chance::new(seed, what, position).below(u64::MAX);
-        assert_eq!(draw(1, Decides::Retrieval, &[5]), draw(1, Decides::Retrieval, &[5]));
-        assert_ne!(draw(1, Decides::Retrieval, &[5]), draw(2, Decides::Retrieval, &[5]));
-        assert_ne!(draw(1, Decides::Retrieval, &[5]), draw(1, Decides::Reservoir, &[5]));
-        assert_ne!(draw(1, Decides::Retrieval, &[5]), draw(1, Decides::Retrieval, &[6]));
+        let draw = |seed, what, position: &[u64]| Rng::new(seed, what, position).below(u64::MAX);
+        assert_eq!(draw(1, RngStream::Retrieval, &[5]), draw(1, RngStream::Retrieval, &[5]));
+        assert_ne!(draw(1, RngStream::Retrieval, &[5]), draw(2, RngStream::Retrieval, &[5]));
+        assert_ne!(draw(1, RngStream::Retrieval, &[5]), draw(1, RngStream::Reservoir, &[5]));
+        assert_ne!(draw(1, RngStream::Retrieval, &[5]), draw(1, RngStream::Retrieval, &[6]));
     }
 
     /// The stream is part of what a published result means: if this fails, results of earlier versions no longer reproduce.
     #[test]
     fn the_stream_does_not_change_between_versions() {
-        let mut chance = Chance::new(0, Decides::ClassOrder, &[]);
-        assert_eq!(chance.distinct(10, 10), [8, 7, 3, 4, 5, 1, 9, 0, 6, 2]);
+        let mut rng = Rng::new(0, RngStream::ClassOrder, &[]);
+        assert_eq!(rng.distinct(10, 10), [8, 7, 3, 4, 5, 1, 9, 0, 6, 2]);
     }
 
     #[test]
     fn below_is_uniform() {
-        let mut chance = Chance::new(3, Decides::Split, &[]);
+        let mut rng = Rng::new(3, RngStream::Split, &[]);
         let mut counts = [0f64; 7];
         for _ in 0..70_000 {
-            counts[chance.below(7) as usize] += 1.0;
+            counts[rng.below(7) as usize] += 1.0;
         }
         let chi_square: f64 = counts.iter().map(|c| (c - 10_000.0).powi(2) / 10_000.0).sum();
         assert!(chi_square < 27.86, "p < 1e-4 at 6 degrees of freedom: {counts:?}");
@@ -174,32 +174,32 @@ mod tests {
 
     #[test]
     fn distinct_draws_are_distinct_and_uniform_in_every_place() {
-        let mut chance = Chance::new(4, Decides::Split, &[]);
+        let mut rng = Rng::new(4, RngStream::Split, &[]);
         let mut first = [0f64; 5];
         for _ in 0..50_000 {
-            let drawn = chance.distinct(5, 3);
+            let drawn = rng.distinct(5, 3);
             assert_eq!(drawn.len(), 3);
             assert!(drawn[0] != drawn[1] && drawn[1] != drawn[2] && drawn[0] != drawn[2]);
             first[drawn[2]] += 1.0;
         }
         let chi_square: f64 = first.iter().map(|c| (c - 10_000.0).powi(2) / 10_000.0).sum();
         assert!(chi_square < 23.51, "p < 1e-4 at 4 degrees of freedom: {first:?}");
-        assert_eq!(chance.distinct(2, 9).len(), 2);
-        assert!(chance.distinct(0, 9).is_empty());
+        assert_eq!(rng.distinct(2, 9).len(), 2);
+        assert!(rng.distinct(0, 9).is_empty());
     }
 
     #[test]
     fn weighted_draws_are_distinct_and_in_proportion() {
-        let mut chance = Chance::new(5, Decides::Split, &[]);
+        let mut rng = Rng::new(5, RngStream::Split, &[]);
         let mut first = [0f64; 3];
         for _ in 0..60_000 {
-            let drawn = chance.weighted_distinct(&[1.0, 2.0, 3.0], 2);
+            let drawn = rng.weighted_distinct(&[1.0, 2.0, 3.0], 2);
             assert!(drawn.len() == 2 && drawn[0] != drawn[1]);
             first[drawn[0]] += 1.0;
         }
         let expected = [10_000.0, 20_000.0, 30_000.0];
         let chi_square: f64 = first.iter().zip(expected).map(|(c, e)| (c - e).powi(2) / e).sum();
         assert!(chi_square < 18.43, "p < 1e-4 at 2 degrees of freedom: {first:?}");
-        assert_eq!(chance.weighted_distinct(&[1.0], 9), [0]);
+        assert_eq!(rng.weighted_distinct(&[1.0], 9), [0]);
     }
 }
