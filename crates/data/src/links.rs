@@ -35,12 +35,11 @@ impl Bounds {
         Err(DataError::Link { path: path.into(), to: real })
     }
 
-    /// Refuses links in `directory` itself that lead out of bounds.
+    /// Refuses links to files in `directory` itself that lead out of bounds. Links to directories may
+    /// be other data sets.
     pub(crate) fn check_directory(&self, directory: &Path) -> Result<(), DataError> {
-        for path in entries(directory)?.iter().filter(|path| path.is_symlink()) {
-            self.real(path)?;
-        }
-        Ok(())
+        let is_link = |path: &&PathBuf| path.is_symlink() && path.exists() && !path.is_dir();
+        entries(directory)?.iter().filter(is_link).try_for_each(|path| self.real(path).map(drop))
     }
 
     /// Refuses a listing with a file that is out of bounds.

@@ -1,6 +1,7 @@
 //! Regular files only: a FIFO would wait for a writer for ever, a device may have no end.
 
 use std::{
+    error::Error,
     fs::{File, OpenOptions},
     io::{self, Read},
     path::Path,
@@ -30,7 +31,7 @@ impl From<Irregular> for io::Error {
 
 /// Whether an error says what a file is, rather than that it could not be read.
 pub(crate) fn is_irregular(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Irregular>())
+    error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<Irregular>)
 }
 
 /// Opens a regular file of at most `limit` bytes for reading. It is opened without waiting, and

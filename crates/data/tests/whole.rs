@@ -164,7 +164,9 @@ fn pickled_images_without_pixels_or_of_thousands_are_refused() {
     ] {
         let home = Home::new();
         let bytes = pickle::of_shape(shape, &[("n01", 1)]);
-        pickle::FILES.iter().for_each(|name| write(&home.path().join(name), &bytes));
+        for name in pickle::FILES {
+            write(&home.path().join(name), &bytes);
+        }
         let error = home.open(Dataset::MiniImagenet, None).err().unwrap().to_string();
         assert!(error.contains(why), "{error}");
         if shape[1] == 0 {
@@ -187,7 +189,9 @@ fn no_size_is_a_size() {
 fn a_pickle_that_is_cut_while_it_is_used_is_an_error() {
     let home = Home::new();
     let bytes = pickled(&[("n01", 1), ("n01", 2)]);
-    pickle::FILES.iter().for_each(|name| write(&home.path().join(name), &bytes));
+    for name in pickle::FILES {
+        write(&home.path().join(name), &bytes);
+    }
     let source = home.open(Dataset::MiniImagenet, None).unwrap();
     source.image(Split::Train, 0).unwrap();
     for name in pickle::FILES {

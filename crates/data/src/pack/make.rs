@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// The most images that are decoded together.
-const BATCH_IMAGES: usize = 8 * CHUNK;
+const BATCH_IMAGES: usize = 4 * CHUNK;
 
 /// The most bytes of pixels that are decoded together, unless that would be less than an image for
 /// each thread. Three times as many are in memory: a batch is decoded, one waits, one is written.
@@ -192,8 +192,8 @@ mod tests {
 
     #[test]
     fn what_is_decoded_together_is_bounded_by_bytes() {
-        assert_eq!(batch_images(32, 2), 1024);
-        assert_eq!(batch_images(84, 2), 1024);
+        assert_eq!(batch_images(32, 2), 512);
+        assert_eq!(batch_images(84, 2), 512);
         assert!(batch_images(1024, 2) * image_bytes(1024) <= BATCH_BYTES);
         assert_eq!(batch_images(1024, 64), 64, "work for every thread");
     }
