@@ -4,8 +4,9 @@
 use std::{cell::RefCell, io::Cursor};
 
 use fast_image_resize::{
-    FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer,
-    images::{Image as Target, ImageRef},
+    FilterType, PixelTrait, ResizeAlg, ResizeOptions, Resizer,
+    images::{TypedImage, TypedImageRef},
+    pixels::{U8, U8x3},
 };
 use image::{ImageFormat, ImageReader, Limits};
 
@@ -100,17 +101,30 @@ fn resize(
     to: (usize, usize),
     into: &mut [u8],
 ) {
-    let kind = if channels == 1 { PixelType::U8 } else { PixelType::U8x3 };
-    let image =
-        ImageRef::new(from.1 as u32, from.0 as u32, pixels, kind).expect("an image has as many bytes as pixels");
-    let mut target = Target::from_slice_u8(to.1 as u32, to.0 as u32, into, kind).expect("a target of its own size");
     let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear)).crop(
         corner.0,
         corner.1,
         window.1 as f64,
         window.0 as f64,
     );
-    let resized = RESIZER.with_borrow_mut(|resizer| resizer.resize(&image, &mut target, &options));
+    // By type: asked by value, the resizer is compiled for a dozen kinds of pixels, which takes a minute.
+    match channels {
+        1 => resize_pixels::<U8>(pixels, from, to, into, &options),
+        _ => resize_pixels::<U8x3>(pixels, from, to, into, &options),
+    }
+}
+
+fn resize_pixels<P: PixelTrait>(
+    pixels: &[u8],
+    from: (usize, usize),
+    to: (usize, usize),
+    into: &mut [u8],
+    options: &ResizeOptions,
+) {
+    let image = TypedImageRef::<P>::from_buffer(from.1 as u32, from.0 as u32, pixels)
+        .expect("an image has as many bytes as pixels");
+    let mut target = TypedImage::<P>::from_buffer(to.1 as u32, to.0 as u32, into).expect("a target of its own size");
+    let resized = RESIZER.with_borrow_mut(|resizer| resizer.resize_typed(&image, &mut target, options));
     resized.expect("the window is inside the image");
 }
 
