@@ -17,7 +17,7 @@ use rehearsal::{
         AGem, AceHead, ClsEr, ClsErOptions, DerPp, DerPpOptions, Descent, Draw, Er, ErAce, ErAceOptions, Method, Pcr,
         Reduction, StepBatch,
     },
-    network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
+    network::{Architecture, Array, BackboneKind, HeadKind, Kernels, Network, Norm, State},
     probe::{LookAhead, Probe},
     retrieval::LossChange,
     rng::{Rng, RngStream},
@@ -307,7 +307,7 @@ impl Policy for Keep {
 
 /// The learner of a golden file, with its memory: `classes` names, of which the first have been seen.
 fn golden_learner(golden: &Golden, method: &str, kernels: Kernels) -> Learner {
-    let number = |name: &str| golden.settings(name).parse::<usize>().unwrap();
+    let number = |name: &str| golden.metadata(name).parse::<usize>().unwrap();
     let (high, low) = (number("high"), number("low"));
     let retrieval = if low == 0 { "mir" } else { "balanced" };
     let settings = format!(
@@ -315,8 +315,8 @@ fn golden_learner(golden: &Golden, method: &str, kernels: Kernels) -> Learner {
          lr = {}\ntemperature = {}\nviews = 'raw'\nmemory = {}\nwidth = {}\nkernels = '{kernels}'\nthreads = 2",
         high + low,
         number("candidates"),
-        golden.settings("lr"),
-        golden.settings("tau"),
+        golden.metadata("lr"),
+        golden.metadata("tau"),
         golden.shape("memory.y")[0],
         golden.shape("before.stem_conv.weight")[0],
     );
@@ -375,4 +375,38 @@ fn parity_learner_pcr_balanced() {
 #[test]
 fn parity_learner_er_mir() {
     parity_learner("learner_er_mir", "er");
+}
+
+/// Three steps of SGD with momentum, weight decay and a falling rate, through the learner: the pixels are the
+/// features, so that the network is the golden linear layer.
+#[test]
+fn parity_sgd_momentum_and_weight_decay() {
+    let golden = Golden::open("sgd");
+    let settings = format!(
+        "method = 'fine-tune'\nbackbone = 'pixels'\nviews = 'raw'\nbatch = 4\nepochs = {}\nschedule = 'cosine'\nlr = {}\n\
+         momentum = {}\nweight-decay = {}",
+        golden.metadata("steps"),
+        golden.metadata("lr"),
+        golden.metadata("momentum"),
+        golden.metadata("weight_decay"),
+    );
+    let shape = ImageShape { height: 3, width: 4, channels: 1 };
+    let learner = Learner::builder().shape(shape).classes(&["0", "1", "2"]);
+    let mut learner = learner.settings(&PartialConfig::parse(&settings).unwrap()).build().unwrap();
+    let state = |prefix: &str| {
+        let array = |name: &str, shape: &[usize]| {
+            let values = golden.values(&format!("{prefix}{name}")).to_vec();
+            (format!("head.{name}"), Array { shape: shape.to_vec(), values })
+        };
+        State([array("weight", &[3, 12]), array("bias", &[3])].into())
+    };
+    learner.load_network(&state("before.")).unwrap();
+    learner.begin_task(&["0", "1", "2"]).unwrap();
+    // A task of one batch, as many epochs as the golden schedule has steps; each brings the batch of its step.
+    for step in 0..3 {
+        let samples = golden_samples(&golden, &format!("step{step}."));
+        let done = learner.learn_next(&mut learner.lesson(&samples), &mut |_| {}).unwrap().unwrap();
+        assert_close("loss", &[done.loss.unwrap()], golden.values(&format!("step{step}.loss")), 1e-5);
+        assert_state_close(&learner.network().state(), &state(&format!("step{step}.after.")), 1e-5);
+    }
 }

@@ -41,7 +41,7 @@ impl Golden {
     }
 
     /// What the header says about `name`.
-    pub fn settings(&self, name: &str) -> &str {
+    pub fn metadata(&self, name: &str) -> &str {
         self.1.get(name).unwrap_or_else(|| panic!("the golden file says nothing about {name}"))
     }
 
