@@ -71,12 +71,14 @@ fn layout(shape: Shape, bordered: bool) -> Layout {
     if bordered { Layout::bordered(shape) } else { Layout::plain(shape) }
 }
 
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+/// So many times as many cases as usual, which `PROPTEST_CASES` says.
+fn config(times: u32) -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    ProptestConfig { cases: times * usual.cases, failure_persistence: None, ..usual }
 }
 
 proptest! {
-    #![proptest_config(config(1000))]
+    #![proptest_config(config(4))]
 
     #[test]
     fn a_layer_runs_on_its_own_shapes_alone(
@@ -160,7 +162,7 @@ fn fit(architecture: Architecture, parameters: &[LayerParameters<'_>]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(config(1))]
 
     #[test]
     fn an_engine_runs_on_what_was_made_for_it_alone(

@@ -81,7 +81,7 @@ impl<'a> Blocks<'a> {
     }
 
     fn pixels(self) -> usize {
-        self.image.data().len() / self.channels
+        self.image.layout().len() / self.channels
     }
 
     fn block_len(self) -> usize {

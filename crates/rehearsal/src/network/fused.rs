@@ -40,11 +40,12 @@ impl Fused {
         Self { engine: Arc::new(Engine::new(dimensions, machine)), packed: Arc::default(), last: Arc::default() }
     }
 
-    /// Whether images of that height and width are what the kernels were made for.
+    /// Whether images of that height, width and number of channels are what the kernels were made
+    /// for.
     pub(super) fn fits(&self, images: &Tensor<4>) -> bool {
         let architecture = self.engine.architecture();
-        let [_, height, width, _] = images.dims();
-        (height, width) == (architecture.image_height, architecture.image_width)
+        let [_, height, width, channels] = images.dims();
+        (height, width, channels) == (architecture.image_height, architecture.image_width, architecture.channels)
     }
 
     /// How many pixels each layer's output has, per image.
@@ -132,8 +133,8 @@ mod tests {
         sample::{Class, ImageShape},
     };
 
-    fn network(input: ImageShape, width: usize, kernels: Kernels) -> Network {
-        let architecture = Architecture {
+    fn architecture(input: ImageShape, width: usize, kernels: Kernels) -> Architecture {
+        Architecture {
             backbone: BackboneKind::ResNet18,
             width,
             head: HeadKind::Linear,
@@ -141,8 +142,11 @@ mod tests {
             input,
             kernels,
             threads: 2,
-        };
-        Network::new(&architecture, 3, &Device::flex().autodiff())
+        }
+    }
+
+    fn network(input: ImageShape, width: usize, kernels: Kernels) -> Network {
+        Network::new(&architecture(input, width, kernels), 3, &Device::flex().autodiff())
     }
 
     fn images(count: usize, shape: ImageShape, device: &Device) -> Tensor<4> {
@@ -212,6 +216,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Three images of one channel have as many values as one of three.
+    #[test]
+    fn only_images_of_the_networks_own_shape_fit() {
+        let input = ImageShape { height: 8, width: 12, channels: 3 };
+        let fused = Fused::new(&architecture(input, 4, Kernels::Winograd), Algorithm::Fastest);
+        let fits = |dims: [usize; 4]| fused.fits(&Tensor::zeros(dims, &Device::flex()));
+        assert!(fits([1, 8, 12, 3]) && fits([3, 8, 12, 3]));
+        assert!(!fits([3, 8, 12, 1]) && !fits([1, 12, 8, 3]) && !fits([1, 8, 8, 3]));
     }
 
     #[test]
