@@ -74,6 +74,7 @@ pub struct Learner {
 }
 
 /// What happened in a step.
+#[non_exhaustive]
 pub struct Step {
     /// The loss descended; none where the step only moved the running statistics.
     pub loss: Option<f32>,

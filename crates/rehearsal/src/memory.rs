@@ -48,6 +48,7 @@ pub struct Memory {
 
 /// The policies a user can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PolicyKind {
     /// Every presentation so far with the same probability.
     Reservoir,

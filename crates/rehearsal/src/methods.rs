@@ -174,6 +174,7 @@ dyn_clone::clone_trait_object!(Method);
 
 /// The methods a user can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MethodKind {
     /// No memory: what forgetting looks like.
     FineTune,

@@ -92,6 +92,7 @@ pub struct Incoming<'a> {
 
 /// A stored sample that was looked at, and how much the coming update would change its loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Candidate {
     /// Where it is stored.
     pub slot: Slot,

@@ -58,6 +58,7 @@ impl From<Slot> for Retrieved {
 
 /// The retrievals a user can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RetrievalKind {
     /// Uniformly.
     Random,

@@ -17,6 +17,7 @@ use cut::{Entry, Task, cut};
 
 /// How tasks differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StreamKind {
     /// Each task brings new classes.
     #[default]

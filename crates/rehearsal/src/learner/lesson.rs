@@ -90,6 +90,7 @@ impl<'a> Lesson<'a> {
 
 /// What learning a task came to.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Learned {
     /// Steps taken.
     pub steps: u64,

@@ -15,6 +15,7 @@ const BATCH: usize = 50;
 
 /// What a learner sees in an image.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Prediction {
     /// The most likely class.
     pub class: Arc<str>,

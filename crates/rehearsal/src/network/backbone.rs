@@ -136,6 +136,7 @@ impl<B: Backbone> ErasedBackbone for B {
 
 /// The backbones a user can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BackboneKind {
     /// ResNet-18 for small images.
     ResNet18,
