@@ -1,4 +1,4 @@
-"""Predicts with a model file of Rehearsal, in numpy alone: docs/model-file.md in forty lines.
+"""Predicts with a model file of Rehearsal, in numpy alone: docs/model-file.md as a program.
 
     python3 scripts/read_model.py MODEL.safetensors IMAGES.npy    # uint8 [n, height, width, channels]
 

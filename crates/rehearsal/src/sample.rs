@@ -58,14 +58,16 @@ pub fn to_tensor<'a>(images: impl ExactSizeIterator<Item = &'a [u8]>, shape: Ima
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
 
     #[test]
     fn bytes_survive_the_way_to_floats_and_back() {
-        for byte in 0..=255u8 {
-            assert_eq!((f32::from(byte) / 255.0 * 255.0) as u8, byte, "V13: round trip exact");
-        }
+        let bytes: Vec<u8> = (0..=255).collect();
+        let shape = ImageShape { height: 16, width: 16, channels: 1 };
+        let tensor = to_tensor([&bytes[..]].into_iter(), shape, &Device::flex());
+        let back: Vec<u8> =
+            tensor.into_data().try_to_vec::<f32>().unwrap().iter().map(|value| (value * 255.0) as u8).collect();
+        assert_eq!(back, bytes, "V13: round trip exact");
     }
 
     #[test]

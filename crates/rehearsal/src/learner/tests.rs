@@ -305,3 +305,31 @@ fn the_same_learner_is_saved_as_the_same_bytes() {
     };
     assert!(save("a") == save("b"));
 }
+
+#[test]
+fn other_formats_and_other_files_are_refused_by_name() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("model.safetensors");
+    let header = |text: &str| {
+        let json = serde_json::json!({ "__metadata__": { "rehearsal": text } }).to_string();
+        [&(json.len() as u64).to_le_bytes()[..], json.as_bytes()].concat()
+    };
+    let refused = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let error = Learner::load(&path).err().unwrap().to_string();
+        error.replace(&path.display().to_string(), "FILE")
+    };
+    assert_eq!(
+        refused(&header(r#"{"format":2,"capacity":30}"#)),
+        "FILE has format 2; this program reads format 3: use the version that wrote it"
+    );
+    assert_eq!(refused(b"{}"), "FILE is not a model of Rehearsal: it is too short");
+    assert_eq!(
+        refused(b"a text of some length"),
+        "FILE is not a model of Rehearsal: it does not begin as a safetensors file does"
+    );
+    let foreign = [&2u64.to_le_bytes()[..], b"{}"].concat();
+    assert_eq!(refused(&foreign), "FILE is not a model of Rehearsal: it was not written by Rehearsal");
+    assert!(Learner::load(place.path()).err().unwrap().to_string().contains("it is no regular file"));
+    assert!(Learner::load(place.path().join("none")).err().unwrap().to_string().contains("cannot be read"));
+}
