@@ -116,16 +116,20 @@ fn pack(settings: &PartialConfig, quiet: bool) -> Result<()> {
 
 /// In `runs/NAME`, or `runs/NAME-2` and so on, whichever is free and stays so.
 fn begin_in_free_directory(settings: &PartialConfig) -> Result<Experiment> {
-    let name = settings.resolve()?.name();
+    let mut experiment = Experiment::new(settings, None)?;
+    let name = experiment.config().name();
     let mut out = Path::new("runs").join(&name);
     let mut number = 1;
     loop {
-        match Experiment::new(settings, Some(&out)) {
+        match experiment.write_to(&out) {
             Err(ExperimentError::Directory(DirectoryError::Taken(_) | DirectoryError::Busy(_))) => {
                 number += 1;
                 out = Path::new("runs").join(format!("{name}-{number}"));
             }
-            experiment => return Ok(experiment?),
+            written => {
+                written?;
+                return Ok(experiment);
+            }
         }
     }
 }

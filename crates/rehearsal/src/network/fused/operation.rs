@@ -62,13 +62,14 @@ impl Pass {
 
     /// Passes the images, unless the last pass was the same.
     fn forward(&self, images: FlexTensor, parameters: Vec<FlexTensor>) -> &Done {
-        let mut last = self.fused.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let repeatable = self.taped && self.running.is_none();
-        let same = last.clone().filter(|last| repeatable && is_same(&last.images, &images));
-        let done = same.unwrap_or_else(|| Arc::new(self.compute(images, parameters)));
-        if repeatable {
-            *last = Some(Arc::clone(&done));
+        if !self.taped || self.running.is_some() {
+            // Nothing to repeat: predictions from many threads do not wait for each other here.
+            return self.done.get_or_init(|| Arc::new(self.compute(images, parameters)));
         }
+        let mut last = self.fused.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = last.clone().filter(|last| is_same(&last.images, &images));
+        let done = same.unwrap_or_else(|| Arc::new(self.compute(images, parameters)));
+        *last = Some(Arc::clone(&done));
         self.done.get_or_init(|| done)
     }
 
