@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod flags;
 mod interrupt;
 mod printer;
 

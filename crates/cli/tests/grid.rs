@@ -119,7 +119,11 @@ fn mistakes_are_told_before_anything_runs() {
     refused("[axes]\nlerning-rate = [1]", &[], "small.toml: lerning-rate1: `lerning-rate`: unknown field");
     refused("[axes]\nseed = [0]\nlr = ['fast']", &[], "small.toml: fast-seed0: `lr`: invalid type: string");
     refused("[fixed]\nclasses = 4\n[axes]\nseed = [0]\ntasks = [2, 3]", &[], "tasks3-seed0: ");
-    refused("[axes]\nmethod = ['er', 'prc']", &[], "small.toml: prc: there is no method `prc`: did you mean `pcr`?");
+    refused(
+        "[axes]\nmethod = ['er', 'prc']",
+        &[],
+        "small.toml: prc: `method`: there is no method `prc`: did you mean `pcr`?",
+    );
     refused("[axes]\nseed = [0]\ndataset = ['cifar10']", &["--data", "nowhere"], "nowhere");
     refused(GRID, &["--only", "seed=7"], "no run of the grid has seed=7: seed is 0, 1");
     refused(GRID, &["--only", "seed"], "should be a setting and a value");
@@ -175,7 +179,7 @@ fn a_run_that_fails_is_listed_with_its_log_and_the_others_go_on_if_told() {
     let last = message.trim_end().lines().last().unwrap();
     assert!(last.starts_with("failed: ") && last.contains("the loss is"), "{message}");
     let log = last.rsplit_once("(all of it: ").unwrap().1.trim_end_matches(')');
-    assert!(fs::read_to_string(directory.path().join(log)).unwrap().contains("try a smaller `--lr`"), "{message}");
+    assert!(fs::read_to_string(directory.path().join(log)).unwrap().contains("try a smaller `lr`"), "{message}");
 }
 
 /// Lines of all logs of steps: how far a grid is.

@@ -143,8 +143,7 @@ impl Experiment {
         let config = settings.resolve()?;
         let data_sha256 = source.sha256().to_owned();
         if let Some(expected) = settings.data_sha256.as_ref().filter(|expected| **expected != data_sha256) {
-            let why = format!("these are not the data of the run: their SHA-256 is {data_sha256}, expected {expected}");
-            return Err(ConfigError(why).into());
+            return Err(ConfigError::OtherData { found: data_sha256, expected: expected.clone() }.into());
         }
         let stream = Arc::new(Stream::new(source, &config.plan())?);
         let learner_config = LearnerConfig { epochs: config.passes(), ..config.learner.clone() };

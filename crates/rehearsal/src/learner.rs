@@ -111,7 +111,8 @@ impl Learner {
     ) -> Result<Self, LearnerError> {
         config.check()?;
         if let Some((kind, expected, found)) = config.custom.difference(parts.names()) {
-            return Err(ConfigError(format!("the {kind} should be {expected}, but {found} was given")).into());
+            let (expected, found) = (expected.to_owned(), found.to_owned());
+            return Err(ConfigError::OtherPart { kind, expected, found }.into());
         }
         let method = parts.method.unwrap_or_else(|| config.method.build(&config.method_options));
         let network = new_network(&config, shape, declared.len(), &*method, parts.backbone.as_ref());

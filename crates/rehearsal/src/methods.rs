@@ -24,7 +24,7 @@ pub use pcr::Pcr;
 
 use crate::{
     choice::{About, choice},
-    config::ConfigError,
+    config::{ConfigError, not_negative, positive, share},
     gradients::Gradients,
     losses::Denominator,
     memory::PolicyKind,
@@ -235,23 +235,14 @@ impl MethodOptions {
     /// One is not; the error names it.
     pub fn check(&self) -> Result<(), ConfigError> {
         let Self { temperature, der_pp, cls_er, .. } = self;
-        if !(temperature.is_finite() && *temperature > 0.0) {
-            return Err(ConfigError(format!("`temperature` must be a positive number, not {temperature}")));
-        }
-        let weights = [("der-alpha", der_pp.alpha), ("der-beta", der_pp.beta), ("consistency", cls_er.consistency)];
-        if let Some((name, value)) = weights.iter().find(|(_, value)| !(value.is_finite() && *value >= 0.0)) {
-            return Err(ConfigError(format!("`{name}` must not be negative, and is {value}")));
-        }
-        let shares = [
-            ("stable-frequency", cls_er.stable_frequency),
-            ("stable-alpha", cls_er.stable_alpha),
-            ("plastic-frequency", cls_er.plastic_frequency),
-            ("plastic-alpha", cls_er.plastic_alpha),
-        ];
-        match shares.iter().find(|(_, value)| !(0.0..=1.0).contains(value)) {
-            Some((name, value)) => Err(ConfigError(format!("`{name}` must be between 0 and 1, not {value}"))),
-            None => Ok(()),
-        }
+        positive("temperature", *temperature)?;
+        not_negative("der-alpha", der_pp.alpha)?;
+        not_negative("der-beta", der_pp.beta)?;
+        not_negative("consistency", cls_er.consistency)?;
+        share("stable-frequency", cls_er.stable_frequency)?;
+        share("stable-alpha", cls_er.stable_alpha)?;
+        share("plastic-frequency", cls_er.plastic_frequency)?;
+        share("plastic-alpha", cls_er.plastic_alpha)
     }
 }
 

@@ -221,11 +221,11 @@ mod tests {
         let error = |plan: Plan| stream(&plan).err().unwrap().to_string();
         assert_eq!(
             error(Plan { tasks: 3, ..plan() }),
-            "10 classes do not divide into 3 tasks of equal size: choose `--tasks` from 1, 2, 5, 10"
+            "10 classes do not divide into 3 tasks of equal size: choose `tasks` from 1, 2, 5, 10"
         );
         assert_eq!(
             error(Plan { classes: Some(11), ..plan() }),
-            "the data set has 10 classes: `--classes 11` cannot be used"
+            "the data set has 10 classes: `classes = 11` cannot be used"
         );
         assert_eq!(
             error(Plan { batch: 501, ..plan() }),

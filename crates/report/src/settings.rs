@@ -2,61 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rehearsal_runs::Settings;
-
-/// Settings that do not change a run's results, or are what is averaged over.
-const APART: &[&str] =
-    &["seed", "threads", "data", "checkpoint-minutes", "version", "data-sha256", "diagnostics", "tensorboard"];
-
-/// Settings that say what is learned: a column of a table.
-const DATA: &[&str] = &[
-    "dataset",
-    "tasks",
-    "classes",
-    "class-order",
-    "train-per-class",
-    "test-per-class",
-    "size",
-    "stream",
-    "blur",
-    "task-classes",
-    "skip-bad",
-];
-
-/// Settings that must agree for a comparison to be fair: one set of tables each.
-const PROTOCOL: &[&str] = &[
-    "epochs",
-    "memory",
-    "batch",
-    "retrieved",
-    "lr",
-    "width",
-    "backbone",
-    "momentum",
-    "weight-decay",
-    "schedule",
-    "offer",
-    "device",
-    "kernels",
-];
+use rehearsal_runs::{Role, Settings};
 
 /// What is learned.
 pub fn data(settings: &Settings) -> Part {
-    part(settings, |name| DATA.contains(&name))
+    part(settings, Role::Data)
 }
 
 /// What must agree for a comparison to be fair.
 pub fn protocol(settings: &Settings) -> Part {
-    part(settings, |name| PROTOCOL.contains(&name))
+    part(settings, Role::Protocol)
 }
 
 /// How it is learned: the method, its retrieval, and every setting that is nothing else.
 pub fn arm(settings: &Settings) -> Part {
-    part(settings, |name| ![APART, DATA, PROTOCOL].iter().any(|list| list.contains(&name)))
+    part(settings, Role::Arm)
 }
 
-fn part(settings: &Settings, wanted: impl Fn(&str) -> bool) -> Part {
-    let wanted = settings.names().filter(|name| wanted(name));
+fn part(settings: &Settings, role: Role) -> Part {
+    let wanted = settings.names().filter(|name| Role::of(name) == role);
     Part(wanted.map(|name| (name.to_owned(), settings.text(name).unwrap_or_default())).collect())
 }
 

@@ -34,7 +34,7 @@ impl LearnerBuilder {
         self
     }
 
-    /// RngStream every draw.
+    /// Seeds every draw.
     pub fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = Some(seed);
         self
@@ -42,13 +42,13 @@ impl LearnerBuilder {
 
     /// What a step minimises.
     pub fn method(mut self, method: MethodKind) -> Self {
-        self.settings.method = Some(method.to_string());
+        self.settings.method = Some(method);
         self
     }
 
     /// Who is replayed.
     pub fn retrieval(mut self, retrieval: RetrievalKind) -> Self {
-        self.settings.retrieval = Some(retrieval.to_string());
+        self.settings.retrieval = Some(retrieval);
         self
     }
 
@@ -72,7 +72,7 @@ impl LearnerBuilder {
 
     /// The feature extractor.
     pub fn backbone(mut self, backbone: BackboneKind) -> Self {
-        self.settings.backbone = Some(backbone.to_string());
+        self.settings.backbone = Some(backbone);
         self
     }
 
