@@ -2,13 +2,15 @@
 
 pub mod data;
 pub mod grid;
+mod settings;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use rehearsal::config::PartialConfig;
+pub use settings::Settings;
 
-/// Train image classifiers that keep learning: replay from a small memory, chosen by balanced retrieval.
+/// Train image classifiers that keep learning: replay from a small memory, chosen by balanced
+/// retrieval.
 #[derive(Parser)]
 #[command(name = "rehearsal", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Args {
@@ -60,12 +62,10 @@ Examples:
 `rehearsal list` says what there is, what it costs and what goes together.
 
 An experiment file has the same names as the flags (tasks = 5, class-order = \"natural\", …), and these, which have no flag:
-task-classes = [[\"cat\", \"dog\"], [\"car\"]] (tasks of any size), backbone, kernels, views, score-norm, offer, checkpoint-minutes; PCR: temperature, denominator; ER: reduction; DER++: der-alpha,
-der-beta; ER-ACE: task-free, head; CLS-ER: consistency, stable-frequency, stable-alpha, plastic-frequency, plastic-alpha; GSS:
-gss-groups, gss-group-size; ASER: shapley-score, shapley-neighbours, shapley-per-class; memory matching: match-warm-up.";
+";
 
 #[derive(clap::Args)]
-#[command(after_help = RUN_EXAMPLES)]
+#[command(after_help = format!("{RUN_EXAMPLES}{}", settings::only_in_files()))]
 pub struct Run {
     /// An experiment file (TOML); flags override it
     #[arg(value_name = "FILE")]
@@ -87,128 +87,6 @@ pub struct Run {
 }
 
 #[derive(clap::Args)]
-pub struct Settings {
-    /// embedded, cifar10, cifar100, core50, fashion-mnist, food100, mini-imagenet, places100, tiny-imagenet, folder, or several joined by +
-    /// [default: embedded]
-    #[arg(long, value_name = "NAME", help_heading = "Data")]
-    pub dataset: Option<String>,
-    /// Where the data set's files are [default: $`REHEARSAL_DATA`, or the platform's data directory]
-    #[arg(long, value_name = "DIR", help_heading = "Data")]
-    pub data: Option<PathBuf>,
-    /// Height and width of the images [default: the data set's own; folder: 84]
-    #[arg(long, value_name = "N", help_heading = "Data")]
-    pub size: Option<usize>,
-    /// Leave out files that are no images, instead of refusing the data set
-    #[arg(long, help_heading = "Data")]
-    pub skip_bad: bool,
-    /// How tasks differ: class-incremental, domain-incremental or blurry [default: class-incremental]
-    #[arg(long, value_name = "KIND", help_heading = "Data")]
-    pub stream: Option<String>,
-    /// With --stream blurry: the share of each task's images that comes from other tasks [default: 0.1]
-    #[arg(long, value_name = "SHARE", help_heading = "Data")]
-    pub blur: Option<f64>,
-    /// Into how many tasks the classes are cut [default: 5, 10 or 20, by the data set]
-    #[arg(long, value_name = "N", help_heading = "Data")]
-    pub tasks: Option<usize>,
-    /// Use the data set's first N classes [default: all]
-    #[arg(long, value_name = "N", help_heading = "Data")]
-    pub classes: Option<usize>,
-    /// natural or seeded [default: seeded]
-    #[arg(long, value_name = "ORDER", help_heading = "Data")]
-    pub class_order: Option<String>,
-    /// Use at most N training images per class [default: all]
-    #[arg(long, value_name = "N", help_heading = "Data")]
-    pub train_per_class: Option<usize>,
-    /// Use at most N test images per class [default: all]
-    #[arg(long, value_name = "N", help_heading = "Data")]
-    pub test_per_class: Option<usize>,
-    /// pcr, cls-er, er-ace, aser, der-pp, a-gem, er, joint or fine-tune [default: pcr]
-    #[arg(long, value_name = "NAME", help_heading = "Learning")]
-    pub method: Option<String>,
-    /// Who is replayed: balanced, mir, imir, aser, memory-match or random [default: balanced; aser: aser]
-    #[arg(long, value_name = "NAME", help_heading = "Learning")]
-    pub retrieval: Option<String>,
-    /// Who stays in memory: reservoir, class-balanced, gss or aser [default: reservoir; aser: aser]
-    #[arg(long, value_name = "NAME", help_heading = "Learning")]
-    pub memory_policy: Option<String>,
-    /// With --retrieval balanced: conflicting to aligned samples [default: 5:5]
-    #[arg(long, value_name = "HIGH:LOW", help_heading = "Learning")]
-    pub ratio: Option<String>,
-    /// Passes over each task [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Learning")]
-    pub epochs: Option<usize>,
-    /// How many images the memory holds [default: 500]
-    #[arg(long, value_name = "N", help_heading = "Learning")]
-    pub memory: Option<usize>,
-    /// New images per step [default: 10]
-    #[arg(long, value_name = "N", help_heading = "Learning")]
-    pub batch: Option<usize>,
-    /// Replayed images per step [default: 10]
-    #[arg(long, value_name = "N", help_heading = "Learning")]
-    pub retrieved: Option<usize>,
-    /// Images that each draw of a scoring retrieval looks at [default: 50]
-    #[arg(long, value_name = "N", help_heading = "Learning")]
-    pub candidates: Option<usize>,
-    /// Learning rate [default: 0.1]
-    #[arg(long, value_name = "RATE", help_heading = "Learning")]
-    pub lr: Option<f64>,
-    /// Channels after the first convolution; 64 is ResNet-18, 20 its reduced form [default: 20]
-    #[arg(long, value_name = "N", help_heading = "Learning")]
-    pub width: Option<usize>,
-    /// RngStream every random draw [default: 0]
-    #[arg(long, value_name = "N", help_heading = "Learning")]
-    pub seed: Option<u64>,
-    /// Look into the steps and write diagnostics.jsonl: proxy drift, distances and classes of the retrieved, loss changes, gradients
-    #[arg(long, help_heading = "Output")]
-    pub diagnostics: bool,
-    /// Write event files for `TensorBoard` into the run's directory
-    #[arg(long, help_heading = "Output")]
-    pub tensorboard: bool,
-    /// Threads; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", help_heading = "Machine")]
-    pub threads: Option<usize>,
-    /// cpu [default: cpu]
-    #[arg(long, value_name = "NAME", help_heading = "Machine")]
-    pub device: Option<String>,
-}
-
-impl Settings {
-    /// As a partial config.
-    pub fn settings(&self) -> PartialConfig {
-        PartialConfig {
-            dataset: self.dataset.clone(),
-            data: self.data.clone(),
-            size: self.size,
-            skip_bad: self.skip_bad.then_some(true),
-            stream: self.stream.clone(),
-            blur: self.blur,
-            method: self.method.clone(),
-            retrieval: self.retrieval.clone(),
-            ratio: self.ratio.clone(),
-            memory_policy: self.memory_policy.clone(),
-            tasks: self.tasks,
-            classes: self.classes,
-            class_order: self.class_order.clone(),
-            train_per_class: self.train_per_class,
-            test_per_class: self.test_per_class,
-            epochs: self.epochs,
-            memory: self.memory,
-            batch: self.batch,
-            retrieved: self.retrieved,
-            candidates: self.candidates,
-            lr: self.lr,
-            width: self.width,
-            seed: self.seed,
-            diagnostics: self.diagnostics.then_some(true),
-            tensorboard: self.tensorboard.then_some(true),
-            threads: self.threads,
-            device: self.device.clone(),
-            ..PartialConfig::default()
-        }
-    }
-}
-
-#[derive(clap::Args)]
 pub struct Bench {
     #[command(subcommand)]
     pub what: Benchmark,
@@ -216,7 +94,8 @@ pub struct Bench {
 
 #[derive(Subcommand)]
 pub enum Benchmark {
-    /// One step of PCR with balanced retrieval, data ready in memory; prints one line of JSON with median milliseconds
+    /// One step of PCR with balanced retrieval, data ready in memory; prints one line of JSON with
+    /// median milliseconds
     #[command(after_help = "\
 score: candidates of both draws (50 + 50) before and after the virtual step, no gradient
 train: the PCR step on 40 anchors (10 new + 10 replayed, raw + augmented), forward, backward and update

@@ -1,8 +1,10 @@
-//! The binary `rehearsal`. Standard output is data, standard error is messages and progress. Exit codes: 0 done, 1 something went wrong on the
-//! way, 2 what was asked makes no sense, 130 stopped by the user.
+//! The binary `rehearsal`. Standard output is data, standard error is messages and progress. Exit
+//! codes: 0 done, 1 something went wrong on the way, 2 what was asked makes no sense, 130 stopped
+//! by the user.
 
 mod args;
 mod commands;
+mod flags;
 mod interrupt;
 mod printer;
 

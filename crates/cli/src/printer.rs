@@ -1,4 +1,5 @@
-//! What a person sees: a progress bar on a terminal, plain lines now and then in a pipe, and a table at the end.
+//! What a person sees: a progress bar on a terminal, plain lines now and then in a pipe, and a
+//! table at the end.
 
 mod bar;
 mod comparison;

@@ -33,7 +33,8 @@ fn result(directory: &Path) -> Value {
     value
 }
 
-/// Asserts that the arguments are refused with exit code 2 and one line that contains `why`, and that nothing is written.
+/// Asserts that the arguments are refused with exit code 2 and one line that contains `why`, and
+/// that nothing is written.
 fn refused(arguments: &[&str], why: &str) {
     let directory = directory_with(SMALL);
     let output = output(directory.path(), arguments);
@@ -200,7 +201,7 @@ fn numbers_that_do_not_fit() {
     refused(&["run", "--epochs", "18446744073709551615"], "`--epochs` must be between 1 and 1000000");
     refused(&["run", "--threads", "100000"], "`--threads` must be between 1 and 1024");
     refused(&["run", "--seed", "18446744073709551615"], "too large");
-    refused(&["run", "--lr", "nan"], "`lr` must be a positive number");
+    refused(&["run", "--lr", "nan"], "`--lr` must be a positive number");
     refused(&["run", "--method", "fine-tune", "--retrieval", "mir"], "fine-tune replays nothing");
 }
 

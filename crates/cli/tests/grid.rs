@@ -119,7 +119,11 @@ fn mistakes_are_told_before_anything_runs() {
     refused("[axes]\nlerning-rate = [1]", &[], "small.toml: lerning-rate1: `lerning-rate`: unknown field");
     refused("[axes]\nseed = [0]\nlr = ['fast']", &[], "small.toml: fast-seed0: `lr`: invalid type: string");
     refused("[fixed]\nclasses = 4\n[axes]\nseed = [0]\ntasks = [2, 3]", &[], "tasks3-seed0: ");
-    refused("[axes]\nmethod = ['er', 'prc']", &[], "small.toml: prc: there is no method `prc`: did you mean `pcr`?");
+    refused(
+        "[axes]\nmethod = ['er', 'prc']",
+        &[],
+        "small.toml: prc: `method`: there is no method `prc`: did you mean `pcr`?",
+    );
     refused("[axes]\nseed = [0]\ndataset = ['cifar10']", &["--data", "nowhere"], "nowhere");
     refused(GRID, &["--only", "seed=7"], "no run of the grid has seed=7: seed is 0, 1");
     refused(GRID, &["--only", "seed"], "should be a setting and a value");
@@ -175,7 +179,7 @@ fn a_run_that_fails_is_listed_with_its_log_and_the_others_go_on_if_told() {
     let last = message.trim_end().lines().last().unwrap();
     assert!(last.starts_with("failed: ") && last.contains("the loss is"), "{message}");
     let log = last.rsplit_once("(all of it: ").unwrap().1.trim_end_matches(')');
-    assert!(fs::read_to_string(directory.path().join(log)).unwrap().contains("try a smaller `--lr`"), "{message}");
+    assert!(fs::read_to_string(directory.path().join(log)).unwrap().contains("try a smaller `lr`"), "{message}");
 }
 
 /// Lines of all logs of steps: how far a grid is.
@@ -235,7 +239,8 @@ fn killed_ten_times_at_random_moments_it_comes_to_the_same_bits() {
     assert_eq!(traces(&place), expected);
 }
 
-/// Runs that are long enough to be stopped: the log of steps is written at the end of the first task, when half is left.
+/// Runs that are long enough to be stopped: the log of steps is written at the end of the first
+/// task, when half is left.
 fn long() -> String {
     GRID.replace("epochs = 4", "epochs = 30").replace("checkpoint-minutes = 0.0", "checkpoint-minutes = 10.0")
 }
@@ -245,7 +250,8 @@ fn long() -> String {
 fn asked_to_stop_it_stops_at_checkpoints_and_the_same_command_goes_on() {
     let directory = directory_with(&long());
     let place = directory.path().join("runs/small");
-    // As a terminal does it: to the grid and its workers. Once they learn, and, the second time, as soon as they start.
+    // As a terminal does it: to the grid and its workers. Once they learn, and, the second time, as
+    // soon as they start.
     for further in [1, 0] {
         use std::os::unix::process::CommandExt;
         let mut command = rehearsal(directory.path(), &["grid", "small.toml", "--jobs", "2"]);
@@ -296,7 +302,8 @@ fn a_run_that_is_not_done_is_not_called_done() {
     let mut grid = rehearsal(directory.path(), &only).stderr(Stdio::piped()).spawn().unwrap();
     wait_for(&mut grid, &place, 1);
     let worker = child_of(grid.id()).unwrap();
-    // While it is running: another grid, and the same run by hand, which waits and then finds it done.
+    // While it is running: another grid, and the same run by hand, which waits and then finds it
+    // done.
     assert!(states(directory.path()).contains(&"running".to_owned()));
     let other = output(directory.path(), &["grid", "small.toml"]);
     assert!(text(&other.stderr).contains("another grid is running in runs/small"), "{}", text(&other.stderr));

@@ -1,9 +1,11 @@
-//! How fast images are packed, beside how fast they are decoded alone: `cargo run --release -p rehearsal-data --example packing [IMAGES]`.
+//! How fast images are packed, beside how fast they are decoded alone: `cargo run --release -p
+//! rehearsal-data --example packing [IMAGES]`.
 //!
-//! Makes JPEG files of 512×384 (as Food-101's), then, in turn and seven times: reads and decodes all of them and keeps nothing, and packs
-//! them at 84×84. Both read the same files from memory, with the same decoder, on all threads; packing includes listing the files, and
-//! ends when the packs are on disk. Prints the medians as one line of JSON; the share is the median of
-//! those of the seven pairs, which are printed too: on a busy machine they differ.
+//! Makes JPEG files of 512×384 (as Food-101's), then, in turn and seven times: reads and decodes
+//! all of them and keeps nothing, and packs them at 84×84. Both read the same files from memory,
+//! with the same decoder, on all threads; packing includes listing the files, and ends when the
+//! packs are on disk. Prints the medians as one line of JSON; the share is the median of those of
+//! the seven pairs, which are printed too: on a busy machine they differ.
 
 use std::{
     error::Error,
@@ -72,7 +74,8 @@ fn make(directory: &Path, count: usize) -> Result<Vec<PathBuf>, Box<dyn Error>> 
         let mut bytes = Vec::new();
         image.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, 90)).map_err(|error| error.to_string())?;
         let path = directory.join("a").join(format!("{index:06}.jpg"));
-        // On disk before anything is measured: else the system writes it out during the first passes.
+        // On disk before anything is measured: else the system writes it out during the first
+        // passes.
         let write = || {
             let mut file = File::create(&path)?;
             file.write_all(&bytes)?;

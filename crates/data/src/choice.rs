@@ -1,4 +1,5 @@
-//! Closed lists that a user chooses from by name: methods, retrievals, data sets. One enum each; its names stand in one place.
+//! Closed lists that a user chooses from by name: methods, retrievals, data sets. One enum each;
+//! its names stand in one place.
 
 use thiserror::Error;
 
@@ -25,7 +26,8 @@ pub trait Choice: Copy + 'static {
 pub struct About {
     /// What it does, in a few words.
     pub does: &'static str,
-    /// What it costs beyond the cheapest of its kind, in a few words; empty where that is nothing to speak of.
+    /// What it costs beyond the cheapest of its kind, in a few words; empty where that is nothing
+    /// to speak of.
     pub costs: &'static str,
 }
 
@@ -49,7 +51,8 @@ impl UnknownName {
     }
 }
 
-/// Implements [`Choice`], `Serialize`, `Deserialize` and `Display` for an enum from one list of names.
+/// Implements [`Choice`], `FromStr`, `Display`, `Serialize` and `Deserialize` for an enum from one
+/// list of names.
 #[macro_export]
 macro_rules! choice {
     ($type:ident, $kind:literal, $($value:ident = $name:literal),+ $(,)?) => {
@@ -58,6 +61,12 @@ macro_rules! choice {
             const ALL: &'static [Self] = &[$(Self::$value),+];
             fn name(self) -> &'static str {
                 match self { $(Self::$value => $name),+ }
+            }
+        }
+        impl std::str::FromStr for $type {
+            type Err = $crate::choice::UnknownName;
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
+                $crate::choice::Choice::from_name(name)
             }
         }
         impl std::fmt::Display for $type {
@@ -93,6 +102,7 @@ mod tests {
     #[test]
     fn an_unknown_name_gets_the_nearest_and_the_list() {
         assert_eq!(Fruit::from_name("cherry"), Ok(Fruit::Cherry));
+        assert_eq!("apple".parse(), Ok(Fruit::Apple));
         let error = Fruit::from_name("Aple").unwrap_err().to_string();
         assert_eq!(error, "there is no fruit `Aple`: did you mean `apple`? choose one of apple, cherry");
         let error = Fruit::from_name("xyz").unwrap_err().to_string();

@@ -107,7 +107,8 @@ fn resize(
         window.1 as f64,
         window.0 as f64,
     );
-    // By type: asked by value, the resizer is compiled for a dozen kinds of pixels, which takes a minute.
+    // By type: asked by value, the resizer is compiled for a dozen kinds of pixels, which takes a
+    // minute.
     match channels {
         1 => resize_pixels::<U8>(pixels, from, to, into, &options),
         _ => resize_pixels::<U8x3>(pixels, from, to, into, &options),

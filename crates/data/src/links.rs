@@ -35,8 +35,8 @@ impl Bounds {
         Err(DataError::Link { path: path.into(), to: real })
     }
 
-    /// Refuses links to files in `directory` itself that lead out of bounds. Links to directories may
-    /// be other data sets.
+    /// Refuses links to files in `directory` itself that lead out of bounds. Links to directories
+    /// may be other data sets.
     pub(crate) fn check_directory(&self, directory: &Path) -> Result<(), DataError> {
         let is_link = |path: &&PathBuf| path.is_symlink() && path.exists() && !path.is_dir();
         entries(directory)?.iter().filter(is_link).try_for_each(|path| self.real(path).map(drop))

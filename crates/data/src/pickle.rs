@@ -1,9 +1,11 @@
-//! A reader of Python's pickles that can build nothing but what it needs: dictionaries, lists, tuples, texts, bytes, integers and numpy
-//! arrays of bytes or integers. A pickle is a program that may call anything; this reader knows no call but numpy's own for rebuilding an
-//! array, so a hostile pickle is an error.
+//! A reader of Python's pickles that can build nothing but what it needs: dictionaries, lists,
+//! tuples, texts, bytes, integers and numpy arrays of bytes or integers. A pickle is a program that
+//! may call anything; this reader knows no call but numpy's own for rebuilding an array, so a
+//! hostile pickle is an error.
 //!
-//! Protocols 2 to 5, as Python 2 and 3 and numpy 1 and 2 write them. Bytes are not copied: an array of gigabytes is a slice of the mapped
-//! file. Reading takes time and memory proportional to the number of instructions, never to a number that the pickle claims.
+//! Protocols 2 to 5, as Python 2 and 3 and numpy 1 and 2 write them. Bytes are not copied: an array
+//! of gigabytes is a slice of the mapped file. Reading takes time and memory proportional to the
+//! number of instructions, never to a number that the pickle claims.
 
 mod array;
 mod calls;

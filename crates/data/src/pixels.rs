@@ -24,8 +24,9 @@ impl ImageShape {
     }
 }
 
-/// An image as it is stored: `[height, width, channels]` bytes, shared, never changed. Those of a pack stay in its mapped file, which is in
-/// memory anyway: keeping such an image costs a few bytes.
+/// An image as it is stored: `[height, width, channels]` bytes, shared, never changed. Those of a
+/// pack stay in its mapped file, which is in memory anyway: keeping such an image costs a few
+/// bytes.
 #[derive(Clone)]
 pub struct Image(Bytes);
 

@@ -1,4 +1,5 @@
-//! A contact sheet: a row of images for every class, with its name, in as many columns of rows as make the sheet about square.
+//! A contact sheet: a row of images for every class, with its name, in as many columns of rows as
+//! make the sheet about square.
 
 mod font;
 
@@ -17,7 +18,8 @@ const LONGEST_NAME: usize = 32;
 const BACKGROUND: Rgb<u8> = Rgb([255, 255, 255]);
 const INK: Rgb<u8> = Rgb([32, 32, 32]);
 
-/// The first `per_class` images of every class of a split, one row a class, its name at the left. Small images are shown enlarged.
+/// The first `per_class` images of every class of a split, one row a class, its name at the left.
+/// Small images are shown enlarged.
 ///
 /// # Errors
 /// An image cannot be read.

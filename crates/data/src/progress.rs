@@ -9,7 +9,8 @@ pub enum Unit {
     Items,
 }
 
-/// Hears how far a long piece of work is. Every method does nothing unless it is written: `()` shows nothing.
+/// Hears how far a long piece of work is. Every method does nothing unless it is written: `()`
+/// shows nothing.
 pub trait Progress: Sync {
     /// Something begins, such as `cifar-100-binary.tar.gz`, at `done` of `total`.
     fn begin(&self, _what: &str, _unit: Unit, _done: u64, _total: Option<u64>) {}

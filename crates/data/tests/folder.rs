@@ -1,4 +1,5 @@
-//! A user's own images: folders of classes, in every format, with and without a split, with bad files among them.
+//! A user's own images: folders of classes, in every format, with and without a split, with bad
+//! files among them.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

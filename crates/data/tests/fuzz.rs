@@ -1,7 +1,9 @@
-//! No bytes make a reader panic, hang or fill memory: good files, damaged at random in every way that a seeded generator thinks of.
+//! No bytes make a reader panic, hang or fill memory: good files, damaged at random in every way
+//! that a seeded generator thinks of.
 //!
-//! Each reader gets `REHEARSAL_FUZZ_SECONDS` (5 unless set; 15 in `.ci/run`, which is a minute for all seven on 2 cores) and the tests run
-//! in parallel; the seed is the number of the round, so that what fails fails again. A failure prints the bytes as hexadecimal.
+//! Each reader gets `REHEARSAL_FUZZ_SECONDS` (5 unless set; 15 in `.ci/run`, which is a minute for
+//! all seven on 2 cores) and the tests run in parallel; the seed is the number of the round, so
+//! that what fails fails again. A failure prints the bytes as hexadecimal.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,5 @@
-//! Real data, where they are: what is missing is said on the terminal, past the test harness, which hides what passing tests print.
+//! Real data, where they are: what is missing is said on the terminal, past the test harness, which
+//! hides what passing tests print.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,8 +1,9 @@
 //! Grids of runs: what an experiment file with axes stands for.
 //!
-//! A grid is a TOML file of three parts. `[axes]` lists values; every combination of them is a run. An axis of plain values is named after the
-//! setting that it varies; an axis of tables has any name, and each of its values sets several settings at once. `[fixed]` is what all runs
-//! share. Each `[[exclude]]` leaves out the combinations that have all of its settings.
+//! A grid is a TOML file of three parts. `[axes]` lists values; every combination of them is a run.
+//! An axis of plain values is named after the setting that it varies; an axis of tables has any
+//! name, and each of its values sets several settings at once. `[fixed]` is what all runs share.
+//! Each `[[exclude]]` leaves out the combinations that have all of its settings.
 //!
 //! ```
 //! let grid = rehearsal_grid::Grid::parse(r#"
@@ -24,8 +25,8 @@
 //! # Ok::<(), rehearsal_grid::GridError>(())
 //! ```
 //!
-//! Runs are listed seed by seed, so that a grid that is stopped half-way has compared everything with some seeds, rather than some things
-//! with all seeds.
+//! Runs are listed seed by seed, so that a grid that is stopped half-way has compared everything
+//! with some seeds, rather than some things with all seeds.
 
 mod file;
 mod manifest;

@@ -68,7 +68,8 @@ impl Grid {
         combinations
     }
 
-    /// The settings of all axes, as a directory is named. Those with one value too: when another is added, the name stays.
+    /// The settings of all axes, as a directory is named. Those with one value too: when another is
+    /// added, the name stays.
     fn name(&self, settings: &Table) -> RunName {
         let varied = |name: &str| self.axes.values().flatten().any(|value| value.contains_key(name));
         let mut names: Vec<&str> = settings.keys().map(String::as_str).filter(|name| varied(name)).collect();

@@ -1,7 +1,8 @@
-//! ResNet-18 in its CIFAR form as a list of layers, in the order in which parameters and gradients are given.
+//! ResNet-18 in its CIFAR form as a list of layers, in the order in which parameters and gradients
+//! are given.
 //!
-//! Layer 0 is the stem; then, for each of eight blocks, its first convolution, its second one and, where the shape changes
-//! (blocks 2, 4, 6), its shortcut: 20 layers.
+//! Layer 0 is the stem; then, for each of eight blocks, its first convolution, its second one and,
+//! where the shape changes (blocks 2, 4, 6), its shortcut: 20 layers.
 
 use crate::convolution::Convolution;
 use crate::image::{Layout, Shape};

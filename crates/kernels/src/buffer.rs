@@ -7,10 +7,12 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Floats that may be *read* past the end of a buffer: vector loads of a channel tail run over by less than this.
+/// Floats that may be *read* past the end of a buffer: vector loads of a channel tail run over by
+/// less than this.
 pub(crate) const SLACK: usize = 64;
 const ALIGN: usize = 64;
-/// Bytes from which on memory comes from the system itself: it goes back there at once and leaves no holes in the heap.
+/// Bytes from which on memory comes from the system itself: it goes back there at once and leaves
+/// no holes in the heap.
 const MAPPED: usize = 1 << 20;
 
 /// `len` floats, all 0 at first.

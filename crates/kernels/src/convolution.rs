@@ -1,7 +1,8 @@
 //! One convolution layer on its own: forward, gradient to the input, gradient to the weights.
 //!
-//! Weights are `[k, k, cin, cout]` (HWIO, row-major). Kernels read them packed, once per version of the weights
-//! ([`PackedForward`], [`PackedInputGradient`]); which algorithm computes a layer is decided when packing.
+//! Weights are `[k, k, cin, cout]` (HWIO, row-major). Kernels read them packed, once per version of
+//! the weights ([`PackedForward`], [`PackedInputGradient`]); which algorithm computes a layer is
+//! decided when packing.
 
 use crate::buffer::{Shared, Spare};
 use crate::direct::{self, PackedSweep};
@@ -178,7 +179,8 @@ impl PackedForward {
         Self { packing, weights }
     }
 
-    /// `output = conv(input)`; `input` is bordered. With `moments`, gathers `Σ y` and `Σ y²` per output channel on the way.
+    /// `output = conv(input)`; `input` is bordered. With `moments`, gathers `Σ y` and `Σ y²` per
+    /// output channel on the way.
     ///
     /// # Panics
     /// If `input` has no border, `output` is not of the shape the layer gives, or `machine` has
@@ -226,8 +228,9 @@ impl PackedInputGradient {
         Self { packing, weights }
     }
 
-    /// Writes the gradient to the input, given the (bordered) gradient of the output. `input_grad` has the input's shape.
-    /// A 1×1 layer of stride 2 reaches a quarter of the pixels and leaves the others alone.
+    /// Writes the gradient to the input, given the (bordered) gradient of the output. `input_grad`
+    /// has the input's shape. A 1×1 layer of stride 2 reaches a quarter of the pixels and leaves
+    /// the others alone.
     ///
     /// # Panics
     /// If `output_grad` has no border or is not of the shape the layer gives for `input_grad`'s, or
@@ -260,8 +263,8 @@ impl PackedInputGradient {
     }
 }
 
-/// Writes the gradient to the weights `[k, k, cin, cout]`, given the layer's bordered input and the bordered gradient of its
-/// output.
+/// Writes the gradient to the weights `[k, k, cin, cout]`, given the layer's bordered input and the
+/// bordered gradient of its output.
 ///
 /// # Panics
 /// If `gradient` has another length, an image has no border or another shape than the layer's, or

@@ -1,8 +1,9 @@
 //! The whole backbone as one operation with its own memory.
 //!
-//! An [`Engine`] belongs to one [`Architecture`]. [`PackedParameters`] are made once per set of parameters and serve any number
-//! of passes; a pass that wants a gradient later returns a [`Tape`], and several tapes may be alive at once. Memory of finished
-//! passes is kept and reused, so a training loop allocates next to nothing.
+//! An [`Engine`] belongs to one [`Architecture`]. [`PackedParameters`] are made once per set of
+//! parameters and serve any number of passes; a pass that wants a gradient later returns a
+//! [`Tape`], and several tapes may be alive at once. Memory of finished passes is kept and reused,
+//! so a training loop allocates next to nothing.
 
 mod backward;
 mod forward;
@@ -34,7 +35,8 @@ pub struct Engine {
 pub struct Forward {
     /// `[n, 8 · width]`.
     pub features: Vec<f32>,
-    /// Mean and biased variance of every layer's convolution output; empty after a pass with running statistics.
+    /// Mean and biased variance of every layer's convolution output; empty after a pass with
+    /// running statistics.
     pub statistics: Vec<Statistics>,
     /// What [`Engine::backward`] needs, if it was asked for.
     pub tape: Option<Tape>,
@@ -92,8 +94,8 @@ impl Engine {
         PackedParameters::new(&self.machine, self.architecture, &self.layers, parameters)
     }
 
-    /// A pass over `images` `[n, h, w, c]` with batch statistics. Moves nothing: running statistics are the caller's.
-    /// With `want_backward`, keeps what [`Engine::backward`] needs.
+    /// A pass over `images` `[n, h, w, c]` with batch statistics. Moves nothing: running statistics
+    /// are the caller's. With `want_backward`, keeps what [`Engine::backward`] needs.
     ///
     /// # Panics
     /// If `images` is not a whole number of images, at least one, or `parameters` were packed for
@@ -102,7 +104,8 @@ impl Engine {
         self.forward(parameters, None, images, want_backward)
     }
 
-    /// The features `[n, 8 · width]` of `images` `[n, h, w, c]` with running statistics, one [`Statistics`] per layer.
+    /// The features `[n, 8 · width]` of `images` `[n, h, w, c]` with running statistics, one
+    /// [`Statistics`] per layer.
     ///
     /// # Panics
     /// As [`Engine::forward_batch`], or if `running` is not of these layers and their channels.
@@ -110,7 +113,8 @@ impl Engine {
         self.forward(parameters, Some(running), images, false).features
     }
 
-    /// As [`Engine::forward_eval`], with a tape: its gradients treat the running statistics as constants.
+    /// As [`Engine::forward_eval`], with a tape: its gradients treat the running statistics as
+    /// constants.
     ///
     /// # Panics
     /// As [`Engine::forward_eval`].
@@ -118,8 +122,8 @@ impl Engine {
         self.forward(parameters, Some(running), images, true)
     }
 
-    /// Gradients of every parameter, given `grad_features` `[n, 8 · width]`. `parameters` must be those of the forward pass.
-    /// A tape can be used more than once.
+    /// Gradients of every parameter, given `grad_features` `[n, 8 · width]`. `parameters` must be
+    /// those of the forward pass. A tape can be used more than once.
     ///
     /// # Panics
     /// If `grad_features` or `parameters` have another length, or the tape is of another

@@ -1,10 +1,12 @@
-//! The one inner loop: a block of `MR` rows × `NV` registers of sums, fed by broadcasts from the left and vectors from the right.
+//! The one inner loop: a block of `MR` rows × `NV` registers of sums, fed by broadcasts from the
+//! left and vectors from the right.
 //!
-//! Forward passes read pixels (or transformed tiles) on the left and packed weights on the right; weight gradients read the
-//! layer's input on the left and the output's gradient on the right. Only the steps between consecutive `k` differ.
+//! Forward passes read pixels (or transformed tiles) on the left and packed weights on the right;
+//! weight gradients read the layer's input on the left and the output's gradient on the right. Only
+//! the steps between consecutive `k` differ.
 //!
-//! Where the columns end with at most half a register (20 channels on 8 lanes), two rows share one register for it: 4 rows × 20
-//! columns take ten products instead of twelve.
+//! Where the columns end with at most half a register (20 channels on 8 lanes), two rows share one
+//! register for it: 4 rows × 20 columns take ten products instead of twelve.
 
 use crate::simd::Simd;
 
@@ -76,7 +78,8 @@ impl<S: Simd, const MR: usize, const NV: usize, const HALF: bool> Block<S, MR, N
         }
     }
 
-    /// Adds all rows to the matrix at `to`, whose rows are `pitch` floats apart and hold whole registers.
+    /// Adds all rows to the matrix at `to`, whose rows are `pitch` floats apart and hold whole
+    /// registers.
     ///
     /// # Safety
     /// The matrix must be readable and writable.
@@ -93,7 +96,8 @@ impl<S: Simd, const MR: usize, const NV: usize, const HALF: bool> Block<S, MR, N
         }
     }
 
-    /// Stores all rows to the matrix at `to`, whose rows are `pitch` floats apart and hold whole registers.
+    /// Stores all rows to the matrix at `to`, whose rows are `pitch` floats apart and hold whole
+    /// registers.
     ///
     /// # Safety
     /// The matrix must be writable.
@@ -108,8 +112,9 @@ impl<S: Simd, const MR: usize, const NV: usize, const HALF: bool> Block<S, MR, N
     }
 }
 
-/// The tallest block beside `registers` columns: at most 12 accumulators of 16 registers, or 24 of 32. A block of 4 × 3 would
-/// leave no register to spare on 16, and compilers then spill one in the innermost loop.
+/// The tallest block beside `registers` columns: at most 12 accumulators of 16 registers, or 24 of
+/// 32. A block of 4 × 3 would leave no register to spare on 16, and compilers then spill one in the
+/// innermost loop.
 #[inline(always)]
 pub(crate) const fn tallest(wide: bool, registers: usize, half: bool) -> usize {
     match (wide, registers, half) {
@@ -122,8 +127,8 @@ pub(crate) const fn tallest(wide: bool, registers: usize, half: bool) -> usize {
     }
 }
 
-/// Runs `$body` on blocks of rows `$first .. $first + $MR` until `$rows` are done: blocks as tall as the registers allow, then
-/// ever smaller ones. `$MR` is a constant within `$body`.
+/// Runs `$body` on blocks of rows `$first .. $first + $MR` until `$rows` are done: blocks as tall
+/// as the registers allow, then ever smaller ones. `$MR` is a constant within `$body`.
 macro_rules! row_blocks {
     ($S:ident, $NV:expr, $HALF:expr, $rows:expr, $first:ident, $MR:ident => $body:block) => {{
         let rows: usize = $rows;
@@ -173,7 +178,8 @@ pub(crate) struct Panels {
     half: bool,
 }
 
-/// Columns `first .. first + width`: `full` whole registers (the last of which may be padded) and maybe a half one.
+/// Columns `first .. first + width`: `full` whole registers (the last of which may be padded) and
+/// maybe a half one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Panel {
     pub first: usize,
@@ -221,7 +227,8 @@ impl Panels {
 
     #[inline(always)]
     pub(crate) fn count(self) -> usize {
-        // An odd number of whole registers gives one panel of three (or one of one), the rest are pairs.
+        // An odd number of whole registers gives one panel of three (or one of one), the rest are
+        // pairs.
         let plain = self.plain();
         let pairs = if plain == 1 { 1 } else { plain / 2 };
         pairs + usize::from(self.half)

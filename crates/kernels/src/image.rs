@@ -1,8 +1,10 @@
-//! A batch of images in memory: NHWC, rows and columns rounded up to whole Winograd tiles, with or without a border of zeros.
+//! A batch of images in memory: NHWC, rows and columns rounded up to whole Winograd tiles, with or
+//! without a border of zeros.
 //!
-//! An image that a 3×3 convolution reads has a border of one pixel that is 0 and stays 0: only pixels inside are ever written,
-//! so kernels need no border code. An image that is only written by kernels has none, and what lies beyond its true height and
-//! width (never more than three rows and columns) is nobody's.
+//! An image that a 3×3 convolution reads has a border of one pixel that is 0 and stays 0: only
+//! pixels inside are ever written, so kernels need no border code. An image that is only written by
+//! kernels has none, and what lies beyond its true height and width (never more than three rows and
+//! columns) is nobody's.
 
 use crate::buffer::{Buffer, Shared};
 use crate::size;
@@ -140,7 +142,8 @@ impl Image {
         Self { layout, data: Buffer::new(floats.max(layout.len())) }
     }
 
-    /// Lets pixels lie otherwise from now on. Those that there are become any values; what is around them, zeros.
+    /// Lets pixels lie otherwise from now on. Those that there are become any values; what is
+    /// around them, zeros.
     ///
     /// # Panics
     /// If there is no room for it.

@@ -1,12 +1,15 @@
-//! Which instructions to use: found out once per process, carried as a value, so that a test can ask for any of them.
+//! Which instructions to use: found out once per process, carried as a value, so that a test can
+//! ask for any of them.
 //!
-//! A kernel is a struct with a generic `run`; [`Isa::run`] compiles it once per instruction set, each inside a function that
-//! has the set's features switched on, and calls the right one. A plain build therefore reaches full speed.
+//! A kernel is a struct with a generic `run`; [`Isa::run`] compiles it once per instruction set,
+//! each inside a function that has the set's features switched on, and calls the right one. A plain
+//! build therefore reaches full speed.
 
 use crate::simd::{Simd, portable::Portable};
 use std::sync::OnceLock;
 
-/// A computation written once for every instruction set. `run` and all it calls must be `#[inline(always)]`.
+/// A computation written once for every instruction set. `run` and all it calls must be
+/// `#[inline(always)]`.
 pub(crate) trait Kernel {
     /// Computes, with the registers of `S`.
     fn run<S: Simd>(self, simd: S);
@@ -88,7 +91,8 @@ impl Isa {
         }
     }
 
-    /// Whether two rows share a register for a tail of half a register: see [`crate::simd::Simd::HALVES`].
+    /// Whether two rows share a register for a tail of half a register: see
+    /// [`crate::simd::Simd::HALVES`].
     pub(crate) fn halves(self) -> bool {
         self.lanes() > 4
     }

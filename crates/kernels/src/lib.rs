@@ -1,4 +1,5 @@
-//! Fast CPU kernels for a CIFAR-form ResNet-18: convolution, batch norm, residual and `ReLU`, forward and backward.
+//! Fast CPU kernels for a CIFAR-form ResNet-18: convolution, batch norm, residual and `ReLU`,
+//! forward and backward.
 //!
 //! Everything works on plain `f32` slices in NHWC order. [`Engine`] runs the whole backbone with
 //! its own reused memory; the convolutions it is made of ([`convolution`]) can be used one layer at

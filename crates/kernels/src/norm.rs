@@ -1,11 +1,11 @@
 //! Batch norm and what surrounds it, in as few passes over memory as it takes.
 //!
 //! Forward: the convolution gathers `Σ y`, `Σ y²` ([`Statistics::new`]); one pass computes
-//! `relu(scale · y + shift + residual)` ([`activate`]). Backward: one pass masks by the `ReLU` and gathers `Σ g`, `Σ g · y`
-//! ([`gate`]); one pass computes the gradient of `y` ([`Backward::run`]).
+//! `relu(scale · y + shift + residual)` ([`activate`]). Backward: one pass masks by the `ReLU` and
+//! gathers `Σ g`, `Σ g · y` ([`gate`]); one pass computes the gradient of `y` ([`Backward::run`]).
 //!
-//! All passes walk over whole rows of `w · c` floats with per-channel factors repeated along the row, so a channel count that
-//! is no multiple of a register costs nothing.
+//! All passes walk over whole rows of `w · c` floats with per-channel factors repeated along the
+//! row, so a channel count that is no multiple of a register costs nothing.
 
 mod backward;
 mod forward;

@@ -1,8 +1,10 @@
-//! Threads for loops of a few microseconds: workers spin a little for the next job before they sleep, and the caller works too.
+//! Threads for loops of a few microseconds: workers spin a little for the next job before they
+//! sleep, and the caller works too.
 //!
-//! A job is `tasks` calls of one closure. Who runs which task is left to chance; that a result does not depend on it is up to the
-//! job: it cuts its work by its *shape*, never by the number of threads, and adds partial results in task order.
-//! A worker that is late (asleep, or pushed aside by another process) delays nobody: the others take its tasks.
+//! A job is `tasks` calls of one closure. Who runs which task is left to chance; that a result does
+//! not depend on it is up to the job: it cuts its work by its *shape*, never by the number of
+//! threads, and adds partial results in task order. A worker that is late (asleep, or pushed aside
+//! by another process) delays nobody: the others take its tasks.
 
 mod board;
 #[cfg(all(loom, test))]
@@ -55,8 +57,9 @@ impl Pool {
         self.workers.len() + 1
     }
 
-    /// Calls `task(i, scratch)` for every `i < tasks`, in any order and on any thread, and returns when all are done.
-    /// `scratch` is the running thread's own memory, of unspecified content and kept from job to job.
+    /// Calls `task(i, scratch)` for every `i < tasks`, in any order and on any thread, and returns
+    /// when all are done. `scratch` is the running thread's own memory, of unspecified content and
+    /// kept from job to job.
     ///
     /// Jobs of several callers queue up. A task that calls `run` of its own pool does that job
     /// alone. (It must not wait for another thread that does: that thread waits for the task.)
@@ -76,7 +79,8 @@ impl Pool {
             return;
         }
         let job: &Task<'_> = &task;
-        // SAFETY: only the lifetime changes; workers use the job only for tasks they took, and all of those are waited for below.
+        // SAFETY: only the lifetime changes; workers use the job only for tasks they took, and all
+        // of those are waited for below.
         let mut job: &'static Task<'static> = unsafe { std::mem::transmute(job) };
         // SAFETY: it is our turn, so no other job is on the board; `posted` is dropped before `job`
         // goes, also in a panic.
@@ -111,7 +115,8 @@ impl Drop for Pool {
         self.board.close();
         for worker in self.workers.drain(..) {
             worker.thread().unpark();
-            // A worker catches every panic of its tasks, so there is nothing to learn from the result.
+            // A worker catches every panic of its tasks, so there is nothing to learn from the
+            // result.
             let _ = worker.join();
         }
     }

@@ -1,8 +1,9 @@
-//! One vector of `f32` lanes, whatever the processor calls it: the only arithmetic the kernels are written in.
+//! One vector of `f32` lanes, whatever the processor calls it: the only arithmetic the kernels are
+//! written in.
 //!
-//! A value of a type implementing [`Simd`] is a token: it exists only where its instructions do (see [`crate::isa`]), so its
-//! methods need no further check. Every method is `#[inline(always)]` because it must be compiled *inside* the
-//! `#[target_feature]` entry point that dispatched to it.
+//! A value of a type implementing [`Simd`] is a token: it exists only where its instructions do
+//! (see [`crate::isa`]), so its methods need no further check. Every method is `#[inline(always)]`
+//! because it must be compiled *inside* the `#[target_feature]` entry point that dispatched to it.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -51,7 +52,8 @@ pub(crate) trait Simd: Copy + Send + Sync + 'static {
     /// `value` where `gate > 0`, else 0.
     fn where_positive(self, gate: Self::V, value: Self::V) -> Self::V;
 
-    /// Whether the three methods below are cheap enough that two rows should share a register for a tail of half a register.
+    /// Whether the three methods below are cheap enough that two rows should share a register for a
+    /// tail of half a register.
     const HALVES: bool;
     /// The lower half of `low` and the upper half of `high`.
     fn pair(self, low: Self::V, high: Self::V) -> Self::V;

@@ -1,7 +1,8 @@
 //! What happens to a convolution's sums while they are still in registers.
 //!
-//! A sink receives `R` registers at a time, the same channels of `R` pixels, and besides storing them may gather two sums per
-//! channel for a norm. The caller keeps those sums, one row per task, so that they are added in task order later.
+//! A sink receives `R` registers at a time, the same channels of `R` pixels, and besides storing
+//! them may gather two sums per channel for a norm. The caller keeps those sums, one row per task,
+//! so that they are added in task order later.
 
 use crate::buffer::Shared;
 use crate::simd::Simd;
@@ -11,7 +12,8 @@ pub(crate) trait Sink: Copy + Sync {
     /// Whether [`Sink::put`] adds to `sums`.
     const GATHERS: bool;
 
-    /// Takes `values[r]`, of which `count` lanes count: channels `channel ..` of the pixel that begins at offset `at[r]`.
+    /// Takes `values[r]`, of which `count` lanes count: channels `channel ..` of the pixel that
+    /// begins at offset `at[r]`.
     ///
     /// # Safety
     /// The pixels must lie inside the sink's images and belong to the calling task.

@@ -18,7 +18,8 @@ impl<const K: usize> Default for Sums<K> {
 }
 
 impl<const K: usize> Sums<K> {
-    /// Makes room for the sums of `rows` tasks, all 0. Returns them and the floats from one kind of sum to the next.
+    /// Makes room for the sums of `rows` tasks, all 0. Returns them and the floats from one kind of
+    /// sum to the next.
     pub(crate) fn begin(&mut self, rows: usize, channels: usize) -> (Shared, usize) {
         (self.rows, self.channels) = (rows, channels);
         let stride = self.stride();
@@ -51,7 +52,8 @@ impl<const K: usize> Sums<K> {
 /// Adds a register of each of two sums to a task's row.
 ///
 /// # Safety
-/// `row` must point to the channel's first sum in a row that belongs to the calling task, with `stride` as [`Sums::begin`] said.
+/// `row` must point to the channel's first sum in a row that belongs to the calling task, with
+/// `stride` as [`Sums::begin`] said.
 #[inline(always)]
 pub(crate) unsafe fn add_to_row<S: Simd>(simd: S, row: *mut f32, stride: usize, sums: [S::V; 2]) {
     for (kind, sum) in sums.into_iter().enumerate() {

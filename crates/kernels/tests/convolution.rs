@@ -1,4 +1,5 @@
-//! Every convolution kernel, on every instruction set of this machine, against the definition in f64 on random shapes.
+//! Every convolution kernel, on every instruction set of this machine, against the definition in
+//! f64 on random shapes.
 
 mod support;
 
@@ -97,7 +98,8 @@ proptest! {
     }
 }
 
-/// The sizes the network has, where other loops run than on small ones: many chunks of tiles, parts, blocks of channels.
+/// The sizes the network has, where other loops run than on small ones: many chunks of tiles,
+/// parts, blocks of channels.
 #[test]
 fn large_layers_agree_with_the_definition() {
     for (conv, input) in [

@@ -1,4 +1,5 @@
-//! The whole backbone against its definition in f64, and against itself on other numbers of threads.
+//! The whole backbone against its definition in f64, and against itself on other numbers of
+//! threads.
 
 mod support;
 
@@ -55,7 +56,8 @@ fn agrees_with_the_definition() {
                 }
                 let gradients = engine.backward(&parameters.views(), pass.tape.as_ref().expect("a tape"), &grad);
                 let errors = gradient_distances(&gradients, &expected_gradients);
-                // A ReLU whose input is within rounding of 0 may flip, so single gradients can differ by more than rounding.
+                // A ReLU whose input is within rounding of 0 may flip, so single gradients can
+                // differ by more than rounding.
                 assert!(errors.iter().all(|&e| e < 1e-3), "{what}: gradients {errors:?}");
             }
         }

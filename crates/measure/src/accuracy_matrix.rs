@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 /// Accuracy on every task (column) after learning every task (row), as fractions.
 ///
-/// It grows by a row whenever a task has been learned, so a run in progress has a smaller matrix, never one with holes.
-/// Only the tasks seen so far are stored; the others read as 0. It is written as a square list of lists with those
-/// zeros in place, so that any tool can load it as an array.
+/// It grows by a row whenever a task has been learned, so a run in progress has a smaller matrix,
+/// never one with holes. Only the tasks seen so far are stored; the others read as 0. It is written
+/// as a square list of lists with those zeros in place, so that any tool can load it as an array.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Vec<f64>>", into = "Vec<Vec<f64>>")]
 pub struct AccuracyMatrix {
@@ -26,8 +26,8 @@ impl AccuracyMatrix {
     ///
     /// # Errors
     ///
-    /// If the row does not hold one accuracy per task seen, the new one included, or one is not a fraction.
-    /// The matrix is then left as it was.
+    /// If the row does not hold one accuracy per task seen, the new one included, or one is not a
+    /// fraction. The matrix is then left as it was.
     pub fn push_row(&mut self, row: Vec<f64>) -> Result<(), MatrixError> {
         let after = self.rows.len();
         if row.len() != after + 1 {
@@ -46,7 +46,8 @@ impl AccuracyMatrix {
         self.rows.len()
     }
 
-    /// The accuracy on `task` after task `after`, 0 if `task` was unseen then; `None` if `after` is yet to be learned.
+    /// The accuracy on `task` after task `after`, 0 if `task` was unseen then; `None` if `after` is
+    /// yet to be learned.
     pub fn get(&self, after: usize, task: usize) -> Option<f64> {
         self.rows.get(after).map(|row| row.get(task).copied().unwrap_or(0.0))
     }
@@ -153,7 +154,8 @@ pub(crate) mod tests {
         matrix
     }
 
-    /// Any matrix of up to seven tasks, with more zeros than chance would give: they are the denominators that matter.
+    /// Any matrix of up to seven tasks, with more zeros than chance would give: they are the
+    /// denominators that matter.
     pub(crate) fn any_matrix() -> impl Strategy<Value = AccuracyMatrix> {
         let fraction = || prop_oneof![1 => Just(0.0), 4 => 0.0..=1.0];
         (0..8_usize)

@@ -1,7 +1,7 @@
 //! How far apart embeddings and class proxies lie, and how far proxies move.
 //!
-//! Sets of vectors are row-major slices: `[n, dimension]`. Sums run in `f64`: the differences of nearby `f32` vectors
-//! are small, and those of a step are averaged over thousands of steps.
+//! Sets of vectors are row-major slices: `[n, dimension]`. Sums run in `f64`: the differences of
+//! nearby `f32` vectors are small, and those of a step are averaged over thousands of steps.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Distance {
     /// Between the vectors as they are.
     pub raw: f64,
-    /// Between their directions, that is the vectors scaled to length 1; a vector of zeros has none and stays zero.
+    /// Between their directions, that is the vectors scaled to length 1; a vector of zeros has none
+    /// and stays zero.
     pub normalised: f64,
 }
 
@@ -35,7 +36,8 @@ impl Distance {
     }
 }
 
-/// Mean distance over all pairs of a set of embeddings: how spread out they are. `None` below two embeddings.
+/// Mean distance over all pairs of a set of embeddings: how spread out they are. `None` below two
+/// embeddings.
 ///
 /// # Panics
 ///
@@ -50,8 +52,8 @@ pub fn inner_distance(embeddings: &[f32], dimension: usize) -> Option<Distance> 
 ///
 /// # Panics
 ///
-/// If `embeddings` or `proxies` are not whole rows of `dimension`, there is not one label per embedding, or a label has
-/// no proxy.
+/// If `embeddings` or `proxies` are not whole rows of `dimension`, there is not one label per
+/// embedding, or a label has no proxy.
 pub fn distance_to_proxies(
     embeddings: &[f32],
     labels: &[usize],

@@ -1,7 +1,7 @@
 //! Holm's correction: of many comparisons, some look clear by chance.
 
-/// Adjusts the p-values of comparisons that share a table, in their order, so that comparing each with a level keeps the
-/// chance of *any* false alarm below it.
+/// Adjusts the p-values of comparisons that share a table, in their order, so that comparing each
+/// with a level keeps the chance of *any* false alarm below it.
 ///
 /// # Panics
 ///

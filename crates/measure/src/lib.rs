@@ -1,10 +1,12 @@
 //! Results of continual learning as numbers.
 //!
-//! A run learns its tasks one after another and is tested on all of them after each. What those tests say is an
+//! A run learns its tasks one after another and is tested on all of them after each. What those
+//! tests say is an
 //! [`AccuracyMatrix`]; every measure of the run is a pure function of it, listed in [`METRICS`]. What replay does to
-//! the embedding space is told by the distances: [`inner_distance`], [`distance_to_proxies`] and [`proxy_drift`].
-//! Whether two ways of learning differ is told by [`OverSeeds`], [`wilcoxon`] over pairs of runs, [`mcnemar`] over test
-//! images, and [`holm`] where several such comparisons share a table.
+//! the embedding space is told by the distances: [`inner_distance`], [`distance_to_proxies`] and
+//! [`proxy_drift`]. Whether two ways of learning differ is told by [`OverSeeds`], [`wilcoxon`] over
+//! pairs of runs, [`mcnemar`] over test images, and [`holm`] where several such comparisons share a
+//! table.
 //!
 //! Tasks and classes are counted from 0, accuracies are fractions.
 //!

@@ -1,6 +1,7 @@
 //! McNemar's test: do two classifiers err on different images of the same test set?
 
-/// Below so many images on which they disagree, the p-value is exact; from there on the χ² law is near.
+/// Below so many images on which they disagree, the p-value is exact; from there on the χ² law is
+/// near.
 const FEWEST_APPROXIMATE: u64 = 25;
 
 /// What McNemar's test says about two classifiers tested on the same images.
@@ -16,7 +17,8 @@ pub struct McNemar {
     pub chi_squared: Option<f64>,
 }
 
-/// Tests the numbers of images that only the one or only the other classifier gets right, two-sided.
+/// Tests the numbers of images that only the one or only the other classifier gets right,
+/// two-sided.
 pub fn mcnemar(only_first: u64, only_second: u64) -> McNemar {
     let disagreements = only_first + only_second;
     if disagreements < FEWEST_APPROXIMATE {
@@ -29,7 +31,8 @@ pub fn mcnemar(only_first: u64, only_second: u64) -> McNemar {
     McNemar { only_first, only_second, p: libm::erfc((chi_squared / 2.0).sqrt()), chi_squared: Some(chi_squared) }
 }
 
-/// Counts where two classifiers disagree, from what each got right of the same images in the same order, and tests it.
+/// Counts where two classifiers disagree, from what each got right of the same images in the same
+/// order, and tests it.
 ///
 /// # Panics
 ///

@@ -1,11 +1,11 @@
 //! What an accuracy matrix says about a run, one number at a time.
 //!
-//! Below, `A[i][t]` is the accuracy on task `t` after task `i`, and `T` the last task learned: a run in progress is
-//! measured by its state so far. "Old" tasks are those before the last. A measure is `None` where it is undefined, as
-//! forgetting is after a single task.
+//! Below, `A[i][t]` is the accuracy on task `t` after task `i`, and `T` the last task learned: a
+//! run in progress is measured by its state so far. "Old" tasks are those before the last. A
+//! measure is `None` where it is undefined, as forgetting is after a single task.
 //!
-//! Forward transfer is left out: it compares the accuracy on tasks *before* they are learned with that of an untrained
-//! network, and the matrix holds neither.
+//! Forward transfer is left out: it compares the accuracy on tasks *before* they are learned with
+//! that of an untrained network, and the matrix holds neither.
 
 use crate::AccuracyMatrix;
 
@@ -44,10 +44,11 @@ pub fn accuracy(matrix: &AccuracyMatrix) -> Option<f64> {
     mean(matrix.rows().last()?.iter().copied())
 }
 
-/// Mean accuracy lost on old tasks since they were known best: mean over t of `max_i A[i][t] − A[T][t]`.
+/// Mean accuracy lost on old tasks since they were known best: mean over t of `max_i A[i][t] −
+/// A[T][t]`.
 ///
-/// The maximum is over all stages. The paper writes it over `i ≤ t`, which is [`forgetting_from_first`], but prints
-/// numbers that only this one fits.
+/// The maximum is over all stages. The paper writes it over `i ≤ t`, which is
+/// [`forgetting_from_first`], but prints numbers that only this one fits.
 pub fn forgetting(matrix: &AccuracyMatrix) -> Option<f64> {
     let (last, earlier) = matrix.rows().split_last()?;
     let best = |task: usize| earlier[task..].iter().map(|row| row[task]).fold(last[task], f64::max);
@@ -62,7 +63,8 @@ pub fn forgetting_from_first(matrix: &AccuracyMatrix) -> Option<f64> {
     mean(earlier.iter().enumerate().map(|(task, row)| row[task] - last[task]))
 }
 
-/// What share of their first accuracy old tasks have kept: mean over t of `A[T][t] / A[t][t]`, not capped at 1.
+/// What share of their first accuracy old tasks have kept: mean over t of `A[T][t] / A[t][t]`, not
+/// capped at 1.
 pub fn retention(matrix: &AccuracyMatrix) -> Retention {
     let Some((last, earlier)) = matrix.rows().split_last() else { return Retention::default() };
     Retention::new(earlier.iter().enumerate().map(|(task, row)| (row[task], last[task])))
@@ -73,7 +75,8 @@ pub fn retention(matrix: &AccuracyMatrix) -> Retention {
 pub struct Retention {
     /// The mean share kept, 1 if nothing was lost; `None` if no task has one.
     pub value: Option<f64>,
-    /// Tasks left out of the mean because their first accuracy was 0, of which no share can be kept.
+    /// Tasks left out of the mean because their first accuracy was 0, of which no share can be
+    /// kept.
     pub left_out: usize,
 }
 
@@ -84,7 +87,8 @@ impl Retention {
     }
 }
 
-/// Mean accuracy on all stages of what was seen by then: mean over i of the mean over t ≤ i of `A[i][t]`.
+/// Mean accuracy on all stages of what was seen by then: mean over i of the mean over t ≤ i of
+/// `A[i][t]`.
 pub fn average_incremental_accuracy(matrix: &AccuracyMatrix) -> Option<f64> {
     mean(matrix.rows().iter().filter_map(|row| mean(row.iter().copied())))
 }
@@ -104,9 +108,11 @@ pub fn accuracy_after(matrix: &AccuracyMatrix, k: usize) -> Option<f64> {
     mean(matrix.rows().iter().skip(k).enumerate().map(|(task, later)| later[task]))
 }
 
-/// What share of its first accuracy a task has kept `k` tasks later: mean over t of `A[t + k][t] / A[t][t]`.
+/// What share of its first accuracy a task has kept `k` tasks later: mean over t of `A[t + k][t] /
+/// A[t][t]`.
 ///
-/// Over `k` in `0..matrix.tasks_seen()` it is the curve of how tasks fade, whatever they started from.
+/// Over `k` in `0..matrix.tasks_seen()` it is the curve of how tasks fade, whatever they started
+/// from.
 pub fn retention_after(matrix: &AccuracyMatrix, k: usize) -> Retention {
     let (first, later) = (matrix.rows().iter(), matrix.rows().iter().skip(k));
     Retention::new(first.zip(later).enumerate().map(|(task, (first, later))| (first[task], later[task])))
@@ -167,7 +173,8 @@ mod tests {
         assert_eq!(retention_after(&v10(), 4), Retention::default());
     }
 
-    /// The paper's own numbers for 19 tasks of CIFAR100, PCR + balanced retrieval (reference vectors, V10).
+    /// The paper's own numbers for 19 tasks of CIFAR100, PCR + balanced retrieval (reference
+    /// vectors, V10).
     #[test]
     fn v10_pairs_of_the_paper() {
         let mut first = vec![
@@ -178,7 +185,8 @@ mod tests {
             0.464, 0.496, 0.548, 0.622, 0.460, 0.664, 0.560, 0.460, 0.536, 0.592, 0.618, 0.376, 0.482, 0.442, 0.496,
             0.552, 0.436, 0.438, 0.550,
         ];
-        // V10 gives the last task's final accuracy only, and no stages between: a 1 there would show if it were used.
+        // V10 gives the last task's final accuracy only, and no stages between: a 1 there would
+        // show if it were used.
         first.push(0.2);
         last.push(0.2);
         let between = (0..19).map(|task| [vec![1.0; task], vec![first[task]]].concat());
@@ -214,7 +222,8 @@ mod tests {
     }
 
     proptest! {
-        /// Without tolerance: the best of all stages is at least the first, and rounding keeps the order of sums.
+        /// Without tolerance: the best of all stages is at least the first, and rounding keeps the
+        /// order of sums.
         #[test]
         fn forgetting_is_at_least_that_from_first(run in any_matrix()) {
             prop_assert!(forgetting(&run) >= forgetting_from_first(&run));

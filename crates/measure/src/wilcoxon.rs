@@ -2,13 +2,15 @@
 
 use crate::ranks::mean_ranks;
 
-/// Up to so many pairs, and without ties, the p-value counts every assignment of signs; above, the normal law is near.
+/// Up to so many pairs, and without ties, the p-value counts every assignment of signs; above, the
+/// normal law is near.
 const MOST_EXACT: usize = 25;
 
 /// What the two-sided Wilcoxon signed-rank test says about some paired differences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wilcoxon {
-    /// Pairs that differ: those that do not are dropped. Print it beside every p-value, which cannot be below `2 / 2^n`.
+    /// Pairs that differ: those that do not are dropped. Print it beside every p-value, which
+    /// cannot be below `2 / 2^n`.
     pub n: usize,
     /// Sum of the ranks of positive differences, W+.
     pub positive: f64,
@@ -16,13 +18,16 @@ pub struct Wilcoxon {
     pub negative: f64,
     /// How likely a difference at least this clear is by chance alone.
     pub p: f64,
-    /// Whether `p` is exact; otherwise it is the normal approximation, corrected for ties but not for continuity.
+    /// Whether `p` is exact; otherwise it is the normal approximation, corrected for ties but not
+    /// for continuity.
     pub exact: bool,
 }
 
-/// Tests paired differences, two-sided. Zeros are dropped, ties get their mean rank; with no difference left, `p` is 1.
+/// Tests paired differences, two-sided. Zeros are dropped, ties get their mean rank; with no
+/// difference left, `p` is 1.
 ///
-/// Differences are compared as they are: round away what is noise of the last bits, or equal ones will not tie.
+/// Differences are compared as they are: round away what is noise of the last bits, or equal ones
+/// will not tie.
 ///
 /// # Panics
 ///
@@ -74,7 +79,8 @@ mod tests {
 
     use super::*;
 
-    /// The reference vectors, V12: `scipy.stats.wilcoxon`, exact and approximate without continuity correction.
+    /// The reference vectors, V12: `scipy.stats.wilcoxon`, exact and approximate without continuity
+    /// correction.
     #[test]
     fn v12_wilcoxon() {
         for (differences, positive, negative, p) in [

@@ -1,5 +1,5 @@
-//! The tests of significance agree with SciPy on a thousand random cases each. `scipy_reference.py` made the cases, and
-//! `.ci/run` checks that it would make them again.
+//! The tests of significance agree with SciPy on a thousand random cases each. `scipy_reference.py`
+//! made the cases, and `.ci/run` checks that it would make them again.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

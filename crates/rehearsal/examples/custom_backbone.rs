@@ -1,5 +1,5 @@
-//! A backbone of your own, outside the crate: one wide convolution and a hidden layer, in an experiment that is
-//! stopped, resumed and saved.
+//! A backbone of your own, outside the crate: one wide convolution and a hidden layer, in an
+//! experiment that is stopped, resumed and saved.
 //!
 //!     cargo run --release -p rehearsal --example custom_backbone
 

@@ -1,5 +1,6 @@
-//! A method of your own, outside the crate, in a whole experiment: experience replay with the focal loss, which
-//! looks most at what is not yet known. It is stopped in the middle and goes on from its checkpoint.
+//! A method of your own, outside the crate, in a whole experiment: experience replay with the focal
+//! loss, which looks most at what is not yet known. It is stopped in the middle and goes on from
+//! its checkpoint.
 //!
 //!     cargo run --release -p rehearsal --example custom_method
 

@@ -1,4 +1,5 @@
-//! A model that people keep: learn three classes and save; in another process load, learn two more, and predict.
+//! A model that people keep: learn three classes and save; in another process load, learn two more,
+//! and predict.
 //!
 //!     cargo run --release -p rehearsal --example grow -- learn /tmp/shop.safetensors
 //!     cargo run --release -p rehearsal --example grow -- more /tmp/shop.safetensors

@@ -1,5 +1,5 @@
-//! Models of several kinds and what they predict on 1,000 images, for a reader in another language to compare:
-//! `crates/rehearsal/tests/read_model.py` does that with `scripts/read_model.py`.
+//! Models of several kinds and what they predict on 1,000 images, for a reader in another language
+//! to compare: `crates/rehearsal/tests/read_model.py` does that with `scripts/read_model.py`.
 //!
 //!     cargo run --release -p rehearsal --example predictions -- DIR
 

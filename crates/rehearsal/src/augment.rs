@@ -1,6 +1,8 @@
-//! Augmented views of images, on the host, on bytes: random resized crop, flip, colour jitter, greyscale.
+//! Augmented views of images, on the host, on bytes: random resized crop, flip, colour jitter,
+//! greyscale.
 //!
-//! A view depends on nothing but the image and its own [`Rng`], so views are made in parallel and in any order.
+//! A view depends on nothing but the image and its own [`Rng`], so views are made in parallel and
+//! in any order.
 
 mod colour;
 mod resize;
@@ -17,7 +19,8 @@ const FLIP: f64 = 0.5;
 const JITTER: f64 = 0.8;
 const GREY: f64 = 0.2;
 
-/// An augmented view of `image`, of the same shape. Grey images (1 channel) skip saturation, hue and greyscale.
+/// An augmented view of `image`, of the same shape. Grey images (1 channel) skip saturation, hue
+/// and greyscale.
 pub fn augment(image: &[u8], shape: ImageShape, rng: &mut Rng) -> Image {
     let mut view = resize::bilinear(image, shape, crop(shape, rng), shape);
     if rng.happens(FLIP) {
@@ -32,7 +35,8 @@ pub fn augment(image: &[u8], shape: ImageShape, rng: &mut Rng) -> Image {
     view.into()
 }
 
-/// A random window: up to ten tries of area and aspect, then the largest centred one within the limits of aspect.
+/// A random window: up to ten tries of area and aspect, then the largest centred one within the
+/// limits of aspect.
 fn crop(shape: ImageShape, rng: &mut Rng) -> Window {
     for _ in 0..10 {
         let area = rng.uniform(AREA.0, AREA.1);
@@ -46,7 +50,8 @@ fn crop(shape: ImageShape, rng: &mut Rng) -> Window {
     centre_crop(shape)
 }
 
-/// Width and height of a crop of that share of the image's area, width / height = `aspect`; none where it does not fit.
+/// Width and height of a crop of that share of the image's area, width / height = `aspect`; none
+/// where it does not fit.
 fn crop_size(area: f64, aspect: f64, shape: ImageShape) -> Option<(usize, usize)> {
     let pixels = area * (shape.height * shape.width) as f64;
     let width = (pixels * aspect).sqrt().round() as usize;
@@ -101,12 +106,14 @@ mod tests {
             let area = (window.height * window.width) as f64 / 1024.0;
             areas[(((area - 0.2) / 0.2).floor().max(0.0) as usize).min(3)] += 1;
         }
-        // Up to 0.6 of the area nothing is rejected (0.6·4/3 < 1): those quarters stay equal, the largest loses to rejections.
+        // Up to 0.6 of the area nothing is rejected (0.6·4/3 < 1): those quarters stay equal, the
+        // largest loses to rejections.
         assert!(areas[0].abs_diff(areas[1]) < 1500 && areas[3] < areas[1], "{areas:?}");
     }
 
-    /// On an image that is dark and reddish on the left, bright and reddish on the right, each change shows: mirrored, the left is
-    /// brighter; greyscale, the channels are equal; without jitter, red minus green stays what it is everywhere.
+    /// On an image that is dark and reddish on the left, bright and reddish on the right, each
+    /// change shows: mirrored, the left is brighter; greyscale, the channels are equal; without
+    /// jitter, red minus green stays what it is everywhere.
     #[test]
     fn v13_frequencies() {
         let shape = ImageShape { height: 8, width: 8, channels: 3 };
@@ -124,7 +131,8 @@ mod tests {
                 *count += f64::from(u8::from(seen)) / draws as f64;
             }
         }
-        // A jitter shows only where greyscale does not hide it: 0.8 of the other 0.8. Four standard deviations of a share are 0.014.
+        // A jitter shows only where greyscale does not hide it: 0.8 of the other 0.8. Four standard
+        // deviations of a share are 0.014.
         for (count, expected) in counts.into_iter().zip([0.5, 0.64, 0.2]) {
             assert!((count - expected).abs() < 0.014, "{counts:?}");
         }

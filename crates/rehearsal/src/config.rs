@@ -1,23 +1,23 @@
-//! Settings → config. [`PartialConfig`] holds what a file or the command line gave, [`Config`] every value of the run; every
-//! refusal that needs no data happens in between.
+//! Settings → config. [`PartialConfig`] holds what a file or the command line gave, [`Config`]
+//! every value of the run; every refusal that needs no data happens in between.
 
 mod combinations;
+mod error;
 mod learner;
 mod partial;
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 pub use combinations::Combination;
+pub use error::ConfigError;
 pub use learner::LearnerConfig;
 pub use partial::PartialConfig;
 
 use crate::{
     choice::choice,
     datasets::{Chain, Request},
-    methods::MethodKind,
     network::Norm,
     stream::{ClassOrder, Plan, StreamKind},
 };
@@ -109,11 +109,6 @@ pub struct Config {
     pub tensorboard: bool,
 }
 
-/// Why a config makes no sense. One sentence, for people.
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error("{0}")]
-pub struct ConfigError(pub String);
-
 impl Config {
     fn check(&self) -> Result<(), ConfigError> {
         let most = 1_000_000_000;
@@ -124,10 +119,7 @@ impl Config {
             ("test-per-class", self.test_per_class.unwrap_or(1), most),
             ("size", self.size.unwrap_or(1), 1024),
         ])?;
-        if !(self.checkpoint_minutes.is_finite() && self.checkpoint_minutes >= 0.0) {
-            let minutes = self.checkpoint_minutes;
-            return refuse(format!("`checkpoint-minutes` must not be negative, and is {minutes}"));
-        }
+        not_negative("checkpoint-minutes", self.checkpoint_minutes)?;
         self.learner.check()
     }
 
@@ -139,7 +131,7 @@ impl Config {
 
     /// How the data set is cut.
     pub fn plan(&self) -> Plan {
-        let joint = self.learner.method == MethodKind::Joint;
+        let joint = self.learner.method.learns_jointly();
         Plan {
             kind: if joint && self.stream == StreamKind::Blurry { StreamKind::ClassIncremental } else { self.stream },
             blur: self.blur.unwrap_or(0.0),
@@ -157,10 +149,11 @@ impl Config {
         }
     }
 
-    /// Passes over each task of the plan: joint training has one task, and as many passes as all tasks together would have.
+    /// Passes over each task of the plan: joint training has one task, and as many passes as all
+    /// tasks together would have.
     pub fn passes(&self) -> usize {
         let epochs = self.learner.epochs;
-        if self.learner.method == MethodKind::Joint { epochs * self.tasks } else { epochs }
+        if self.learner.method.learns_jointly() { epochs * self.tasks } else { epochs }
     }
 
     /// A short name for the run, such as `pcr-balanced-embedded-seed0`.
@@ -172,15 +165,23 @@ impl Config {
 }
 
 /// Refuses a count that is not between 1 and its limit.
-fn in_range(counts: &[(&str, usize, usize)]) -> Result<(), ConfigError> {
-    match counts.iter().find(|(_, value, most)| !(1..=*most).contains(value)) {
-        Some((name, value, most)) => refuse(format!("`--{name}` must be between 1 and {most}, not {value}")),
+fn in_range(counts: &[(&'static str, usize, usize)]) -> Result<(), ConfigError> {
+    match counts.iter().find(|(_, found, most)| !(1..=*most).contains(found)) {
+        Some(&(setting, found, most)) => Err(ConfigError::Count { setting, most, found }),
         None => Ok(()),
     }
 }
 
-fn refuse<T>(why: String) -> Result<T, ConfigError> {
-    Err(ConfigError(why))
+pub(crate) fn positive(setting: &'static str, found: f64) -> Result<(), ConfigError> {
+    if found.is_finite() && found > 0.0 { Ok(()) } else { Err(ConfigError::NotPositive { setting, found }) }
+}
+
+pub(crate) fn not_negative(setting: &'static str, found: f64) -> Result<(), ConfigError> {
+    if found.is_finite() && found >= 0.0 { Ok(()) } else { Err(ConfigError::Negative { setting, found }) }
+}
+
+pub(crate) fn share(setting: &'static str, found: f64) -> Result<(), ConfigError> {
+    if (0.0..=1.0).contains(&found) { Ok(()) } else { Err(ConfigError::Share { setting, found }) }
 }
 
 #[cfg(test)]
@@ -188,12 +189,13 @@ mod tests {
     use super::*;
     use crate::{
         memory::PolicyKind,
+        methods::MethodKind,
         retrieval::{Ratio, RetrievalKind},
         views::Views,
     };
 
     fn refusal(toml: &str) -> String {
-        PartialConfig::parse(toml).and_then(|settings| settings.resolve()).unwrap_err().0
+        PartialConfig::parse(toml).and_then(|settings| settings.resolve()).unwrap_err().to_string()
     }
 
     #[test]
@@ -257,12 +259,13 @@ mod tests {
     fn what_makes_no_sense_is_refused_in_one_sentence() {
         assert_eq!(
             refusal("method = 'prc'"),
-            "there is no method `prc`: did you mean `pcr`? choose one of fine-tune, joint, er, a-gem, der-pp, aser, er-ace, cls-er, pcr"
+            "line 1: `method`: there is no method `prc`: did you mean `pcr`? choose one of fine-tune, joint, er, a-gem, der-pp, aser, er-ace, cls-er, pcr"
         );
         assert!(refusal("dataset = 'cifar'").contains("did you mean `cifar10`"));
         assert!(refusal("retrieval = 'ballanced'").contains("did you mean `balanced`"));
         assert!(refusal("ratio = '7:4'").starts_with("the ratio 7:4 makes 11, but 10 samples are retrieved"));
-        assert!(refusal("ratio = '7'").contains("write high:low"));
+        assert_eq!(refusal("lr = 1\nratio = '7'"), "line 2: `ratio`: `7` is not a ratio: write high:low, such as 5:5");
+        assert!(refusal("\nmemory = 'x'").starts_with("line 2: `memory`: invalid type: string"));
         assert!(refusal("retrieval = 'mir'\nratio = '5:5'").contains("retrieval mir has no ratio"));
         assert!(refusal("method = 'fine-tune'\nretrieval = 'mir'").contains("replays nothing"));
         assert!(refusal("method = 'joint'\nmemory-policy = 'gss'").contains("replays nothing"));
@@ -271,13 +274,20 @@ mod tests {
         assert!(refusal("stable-alpha = 1.5").contains("`stable-alpha` must be between 0 and 1, not 1.5"));
         assert!(refusal("head = 'cosine'").contains("`head` is an option of er-ace"));
         assert_eq!(refusal("temperature = 0.0"), "`temperature` must be a positive number, not 0");
-        assert_eq!(refusal("memory = 0"), "pcr replays from memory: `--memory` must be at least 1");
-        assert_eq!(refusal("batch = 0"), "`--batch` must be between 1 and 1000000000, not 0");
-        assert_eq!(refusal("test-per-class = 0"), "`--test-per-class` must be between 1 and 1000000000, not 0");
-        assert_eq!(refusal("width = 100000"), "`--width` must be between 1 and 4096, not 100000");
+        assert_eq!(refusal("memory = 0"), "pcr replays from memory: `memory` must be at least 1");
+        assert_eq!(refusal("batch = 0"), "`batch` must be between 1 and 1000000000, not 0");
+        assert_eq!(refusal("test-per-class = 0"), "`test-per-class` must be between 1 and 1000000000, not 0");
+        assert_eq!(refusal("width = 100000"), "`width` must be between 1 and 4096, not 100000");
         assert_eq!(refusal("lr = -1.0"), "`lr` must be a positive number, not -1");
         let huge = PartialConfig { seed: Some(u64::MAX), ..PartialConfig::default() };
-        assert!(PartialConfig::default().overridden_by(&huge).resolve().unwrap_err().0.contains("too large"));
+        assert!(
+            PartialConfig::default()
+                .overridden_by(&huge)
+                .resolve()
+                .unwrap_err()
+                .to_string()
+                .contains("`seed` is too large")
+        );
         assert!(refusal("ratio = '18446744073709551615:1'").contains("write high:low"));
         assert!(refusal("ratio = '60:0'\nretrieved = 60").contains("60 of 50 candidates"));
         assert!(refusal("seed = 1\nlerning-rate = 1").starts_with("line 2: unknown field `lerning-rate`"));

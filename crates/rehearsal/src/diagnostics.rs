@@ -1,7 +1,9 @@
-//! Looking into a run while it learns: what is retrieved, where it lies in the embedding space, and how the proxies move.
+//! Looking into a run while it learns: what is retrieved, where it lies in the embedding space, and
+//! how the proxies move.
 //!
-//! Nothing here changes what is learned. All series come from what a step computes anyway, but for the alignment of gradients, which takes
-//! passes of its own and is therefore measured in every 50th step only.
+//! Nothing here changes what is learned. All series come from what a step computes anyway, but for
+//! the alignment of gradients, which takes passes of its own and is therefore measured in every
+//! 50th step only.
 
 use burn::tensor::Tensor;
 use rehearsal_measure::{Distance, Histogram, distance_to_proxies, inner_distance, proxy_drift};
@@ -84,8 +86,8 @@ impl Diagnostics {
         }
     }
 
-    /// Counts the cosines between the gradient of the batch and that of each sample of the first draw that was
-    /// chosen from an end of loss change.
+    /// Counts the cosines between the gradient of the batch and that of each sample of the first
+    /// draw that was chosen from an end of loss change.
     fn compare_gradients(&mut self, step: &Step, network: &mut NetworkProbe) {
         let first = step.replayed.first().map_or(&[][..], Vec::as_slice);
         let chosen: Vec<(Side, &Sample)> =
@@ -104,8 +106,8 @@ impl Diagnostics {
         }
     }
 
-    /// Measures where the replayed samples of the first draw lie. `features` `[n, d]` begin with one row for each
-    /// of them: their raw views, where the method trains on those.
+    /// Measures where the replayed samples of the first draw lie. `features` `[n, d]` begin with
+    /// one row for each of them: their raw views, where the method trains on those.
     fn measure_distances(&mut self, features: Tensor<2>, replayed: &[Replayed], before: &Network) {
         let size = features.dims()[1];
         let rows = features.into_data().try_to_vec::<f32>().expect("features are f32");

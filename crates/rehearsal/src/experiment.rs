@@ -66,8 +66,8 @@ enum Line<'a> {
 }
 
 impl Experiment {
-    /// A new run with these settings; with `out`, it writes a directory there. Everything that can be refused is
-    /// refused here.
+    /// A new run with these settings; with `out`, it writes a directory there. Everything that can
+    /// be refused is refused here.
     ///
     /// # Errors
     /// See [`ExperimentError`].
@@ -81,8 +81,8 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// A new run on a data source of your own, or with a method, retrieval, memory policy or backbone of your
-    /// own. It writes nothing until [`Experiment::write_to`] says where.
+    /// A new run on a data source of your own, or with a method, retrieval, memory policy or
+    /// backbone of your own. It writes nothing until [`Experiment::write_to`] says where.
     ///
     /// # Errors
     /// See [`ExperimentError`].
@@ -103,8 +103,8 @@ impl Experiment {
         Ok(self.open_board()?)
     }
 
-    /// A run in `directory`, where its last checkpoint left it. `adjust` may change what does not change
-    /// results: threads, the place of data.
+    /// A run in `directory`, where its last checkpoint left it. `adjust` may change what does not
+    /// change results: threads, the place of data.
     ///
     /// # Errors
     /// See [`ExperimentError`].
@@ -113,8 +113,8 @@ impl Experiment {
         Self::resume_from(directory, adjust, open, Parts::new())
     }
 
-    /// As [`Experiment::resume`], for a run that was begun by [`Experiment::with_parts`] with the same source
-    /// and parts.
+    /// As [`Experiment::resume`], for a run that was begun by [`Experiment::with_parts`] with the
+    /// same source and parts.
     ///
     /// # Errors
     /// See [`ExperimentError`].
@@ -143,8 +143,7 @@ impl Experiment {
         let config = settings.resolve()?;
         let data_sha256 = source.sha256().to_owned();
         if let Some(expected) = settings.data_sha256.as_ref().filter(|expected| **expected != data_sha256) {
-            let why = format!("these are not the data of the run: their SHA-256 is {data_sha256}, expected {expected}");
-            return Err(ConfigError(why).into());
+            return Err(ConfigError::OtherData { found: data_sha256, expected: expected.clone() }.into());
         }
         let stream = Arc::new(Stream::new(source, &config.plan())?);
         let learner_config = LearnerConfig { epochs: config.passes(), ..config.learner.clone() };
@@ -154,8 +153,8 @@ impl Experiment {
         Ok(Self { config, data_sha256, stream, learner, progress, correct: None, directory: None, board: None })
     }
 
-    /// Where it was asked for, goes on showing the run in `TensorBoard`: from the last step on, which is written
-    /// again.
+    /// Where it was asked for, goes on showing the run in `TensorBoard`: from the last step on,
+    /// which is written again.
     fn open_board(&mut self) -> Result<(), DirectoryError> {
         let (Some(directory), true) = (self.directory(), self.config.tensorboard) else { return Ok(()) };
         let Position { steps, epoch, batch, .. } = self.learner.position();
@@ -300,8 +299,8 @@ impl Experiment {
         Ok(row)
     }
 
-    /// For each task up to `after` and each of its test images, 1 if the prediction among the classes seen is
-    /// right, else 0.
+    /// For each task up to `after` and each of its test images, 1 if the prediction among the
+    /// classes seen is right, else 0.
     fn correct(&self, after: TaskId) -> Result<Vec<Vec<u8>>, ExperimentError> {
         let of_task = |task: TaskId| {
             let samples = self.stream.test(task)?;

@@ -19,13 +19,14 @@ impl Gradients {
         self.0.iter()
     }
 
-    /// Differentiates `loss` with respect to `network`, from whose parameters it was computed. A parameter that the loss does not depend on
-    /// gets zeros.
+    /// Differentiates `loss` with respect to `network`, from whose parameters it was computed. A
+    /// parameter that the loss does not depend on gets zeros.
     pub fn from_loss(loss: &Tensor<1>, network: &Network) -> Self {
         Self(network.gradients(loss.backward()))
     }
 
-    /// The gradient without what points against `reference`: g − (g·r)/(r·r)·r where g·r < 0, otherwise g.
+    /// The gradient without what points against `reference`: g − (g·r)/(r·r)·r where g·r < 0,
+    /// otherwise g.
     pub fn projected(self, reference: &Self) -> Self {
         let (along, length) = (self.dot(reference), reference.dot(reference));
         if along >= 0.0 || length == 0.0 {
@@ -71,7 +72,8 @@ impl FlatGradient {
     }
 }
 
-/// Σ a·b, in blocks of f32 added up as f64: as fast as f32 and, over millions of values, nearly as exact as f64.
+/// Σ a·b, in blocks of f32 added up as f64: as fast as f32 and, over millions of values, nearly as
+/// exact as f64.
 fn dot(a: &[f32], b: &[f32]) -> f64 {
     const LANES: usize = 16;
     let block = |a: &[f32], b: &[f32]| {
@@ -89,8 +91,8 @@ fn dot(a: &[f32], b: &[f32]) -> f64 {
 }
 
 impl Network {
-    /// The network whose every parameter is `share` of this one's and the rest of the other's. Running
-    /// statistics stay.
+    /// The network whose every parameter is `share` of this one's and the rest of the other's.
+    /// Running statistics stay.
     pub fn averaged(self, other: &Self, share: f64) -> Self {
         let mut others = other.parameters().into_iter();
         self.map_parameters(|value| {

@@ -1,8 +1,8 @@
-//! The learner: a network, a method, a memory and a retrieval, and one step of them, which is Algorithm 1 of
-//! the paper.
+//! The learner: a network, a method, a memory and a retrieval, and one step of them, which is
+//! Algorithm 1 of the paper.
 //!
-//! One type serves the benchmark and a model that people keep. It knows its classes by name and grows when
-//! new ones come, and all that it is goes into one file:
+//! One type serves the benchmark and a model that people keep. It knows its classes by name and
+//! grows when new ones come, and all that it is goes into one file:
 //!
 //! ```
 //! use rehearsal::{learner::Learner, sample::Image};
@@ -84,8 +84,8 @@ pub struct Step {
     pub replayed: Vec<Vec<Replayed>>,
     /// Every stored sample whose change of loss was looked at, in the order of looking.
     pub candidates: Vec<Candidate>,
-    /// `[n, d]`: the features of the first draw's anchors in the training pass, where the method has them. They
-    /// begin with one row for each sample.
+    /// `[n, d]`: the features of the first draw's anchors in the training pass, where the method
+    /// has them. They begin with one row for each sample.
     pub features: Option<Tensor<2>>,
 }
 
@@ -99,8 +99,9 @@ pub struct Replayed {
 }
 
 impl Learner {
-    /// A learner before its first step, for images of `shape`. A class that is declared has its row in the head
-    /// from the beginning, drawn with the rest of the network; others get theirs when they appear.
+    /// A learner before its first step, for images of `shape`. A class that is declared has its row
+    /// in the head from the beginning, drawn with the rest of the network; others get theirs when
+    /// they appear.
     ///
     /// # Errors
     /// The config makes no sense, or names other parts than these.
@@ -112,11 +113,13 @@ impl Learner {
     ) -> Result<Self, LearnerError> {
         config.check()?;
         if let Some((kind, expected, found)) = config.custom.difference(parts.names()) {
-            return Err(ConfigError(format!("the {kind} should be {expected}, but {found} was given")).into());
+            let (expected, found) = (expected.to_owned(), found.to_owned());
+            return Err(ConfigError::OtherPart { kind, expected, found }.into());
         }
         let method = parts.method.unwrap_or_else(|| config.method.build(&config.method_options));
         let network = new_network(&config, shape, declared.len(), &*method, parts.backbone.as_ref());
-        // A method without memory has neither: nothing is drawn from a memory without slots, and nothing stays there.
+        // A method without memory has neither: nothing is drawn from a memory without slots, and
+        // nothing stays there.
         let retrieval = config.retrieval.unwrap_or(RetrievalKind::Random);
         let policy = config.memory_policy.unwrap_or(PolicyKind::Reservoir);
         let mut learner = Self {
@@ -135,13 +138,14 @@ impl Learner {
         Ok(learner)
     }
 
-    /// Learns from one batch of new samples of the current task, at the learning rate that a task begins with.
+    /// Learns from one batch of new samples of the current task, at the learning rate that a task
+    /// begins with.
     pub fn step(&mut self, incoming: &[Sample]) -> Step {
         self.step_at(incoming, 0.0, &mut |_| {})
     }
 
-    /// One step, which is Algorithm 1 of the paper, when `progress` of the task's steps have been taken. `mark`
-    /// is told what has just ended.
+    /// One step, which is Algorithm 1 of the paper, when `progress` of the task's steps have been
+    /// taken. `mark` is told what has just ended.
     fn step_at(&mut self, incoming: &[Sample], progress: f64, mark: &mut dyn FnMut(Phase)) -> Step {
         let lr = self.config.optimizer.rate(progress);
         let views = self.views(incoming, RngStream::Augmentation, 0);
@@ -170,7 +174,8 @@ impl Learner {
         self.config.views.apply(samples, self.shape, key, &self.network.device())
     }
 
-    /// What to replay, draw by draw, and whatever was looked at on the way. Nothing of the learner moves.
+    /// What to replay, draw by draw, and whatever was looked at on the way. Nothing of the learner
+    /// moves.
     fn retrieve(
         &self,
         incoming: &[Sample],
@@ -256,8 +261,8 @@ impl Learner {
         &self.network
     }
 
-    /// Replaces every parameter and running statistic of the network that learns: to begin from weights that were
-    /// trained elsewhere.
+    /// Replaces every parameter and running statistic of the network that learns: to begin from
+    /// weights that were trained elsewhere.
     ///
     /// # Errors
     /// They are those of another network; then nothing is replaced.
@@ -281,7 +286,8 @@ impl Learner {
     }
 }
 
-/// A fresh network of `classes` classes, as the config, the method and perhaps a backbone of one's own say.
+/// A fresh network of `classes` classes, as the config, the method and perhaps a backbone of one's
+/// own say.
 fn new_network(
     config: &LearnerConfig,
     shape: ImageShape,
@@ -319,8 +325,8 @@ fn stored_logits(memory: &Memory, slots: &[Slot], views: usize, device: &Device)
     Some(Tensor::from_data(TensorData::new(values, [views, rows[0].len()]), device))
 }
 
-/// The samples of a step on their way into the memory, each with its row of logits: its last view's, where it
-/// had two.
+/// The samples of a step on their way into the memory, each with its row of logits: its last
+/// view's, where it had two.
 fn to_memorize(samples: &[Sample], logits: Option<Tensor<2>>) -> Vec<Memorized> {
     let mut memorized: Vec<Memorized> = samples.iter().cloned().map(Memorized::from).collect();
     if let Some(logits) = logits {
@@ -337,8 +343,8 @@ pub fn training_device(device: &Device) -> Device {
     device.clone().autodiff()
 }
 
-/// Runs `work` on `threads` threads: what computes inside uses them all. Networks keep the number they were made
-/// with.
+/// Runs `work` on `threads` threads: what computes inside uses them all. Networks keep the number
+/// they were made with.
 ///
 /// # Errors
 /// The system has no threads left.

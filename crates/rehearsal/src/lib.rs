@@ -1,8 +1,10 @@
 //! Image classifiers that keep learning: replay from a small memory, chosen by balanced retrieval.
 //!
-//! New classes arrive in tasks, the old data are gone but for a small memory, and ordinary training forgets. A [`learner::Learner`] replays
-//! from its memory beside the new data and chooses *what* to replay: half of it from the samples whose loss the coming update would raise
-//! most (they protect old knowledge), half from those whose loss it would lower most (they keep the model plastic).
+//! New classes arrive in tasks, the old data are gone but for a small memory, and ordinary training
+//! forgets. A [`learner::Learner`] replays from its memory beside the new data and chooses *what*
+//! to replay: half of it from the samples whose loss the coming update would raise most (they
+//! protect old knowledge), half from those whose loss it would lower most (they keep the model
+//! plastic).
 //!
 //! A whole experiment, from settings to measures:
 //!
@@ -31,7 +33,8 @@
 //! # }
 //! ```
 //!
-//! The rooms, in the order in which a sample passes through them: [`datasets`] → [`stream`] → [`views`] ([`augment`]) →
+//! The rooms, in the order in which a sample passes through them: [`datasets`] → [`stream`] →
+//! [`views`] ([`augment`]) →
 //! [`learner`] ([`probe`] → [`retrieval`] → [`methods`] → [`memory`]) → [`experiment`] → [`rehearsal_runs::Record`].
 
 pub mod augment;

@@ -7,7 +7,8 @@ use crate::{choice::choice, sample::Class};
 /// Over which proxies the contrastive loss sums in its denominator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denominator {
-    /// Those of the anchors' labels with multiplicity: a class with N anchors counts N times (PCR's code).
+    /// Those of the anchors' labels with multiplicity: a class with N anchors counts N times (PCR's
+    /// code).
     Multiset,
     /// Each class present once (the paper's equation).
     Set,
@@ -29,8 +30,9 @@ pub fn mean_squared_error(logits: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
     (logits - targets).square().mean()
 }
 
-/// Proxy-based contrastive loss of every anchor: `−s[i, y_i] + log Σ_j exp(s[i, y_j])`, j over all anchors or over the classes present.
-/// `logits` are `[n, K]`, the result `[n]`. A class that no anchor has gets exactly no gradient.
+/// Proxy-based contrastive loss of every anchor: `−s[i, y_i] + log Σ_j exp(s[i, y_j])`, j over all
+/// anchors or over the classes present. `logits` are `[n, K]`, the result `[n]`. A class that no
+/// anchor has gets exactly no gradient.
 pub fn proxy_contrastive(logits: Tensor<2>, labels: &[Class], denominator: Denominator) -> Tensor<1> {
     let mut present = labels.to_vec();
     present.sort_unstable();

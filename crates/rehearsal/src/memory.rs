@@ -25,7 +25,8 @@ use crate::{
 pub struct Memorized {
     /// The sample.
     pub sample: Sample,
-    /// The logits of all classes that the network gave it in the step it came with, where the method keeps them (DER++).
+    /// The logits of all classes that the network gave it in the step it came with, where the
+    /// method keeps them (DER++).
     pub logits: Option<Arc<[f32]>>,
     /// GSS: how similar its gradient was to those of the memory when it was stored; otherwise 0.
     pub similarity: f32,
@@ -93,10 +94,11 @@ impl PolicyKind {
     }
 }
 
-/// RngStream who stays in memory. It has no state of its own: what it notes about a sample stays with the
-/// sample, so that a resumed run decides as an uninterrupted one would.
+/// RngStream who stays in memory. It has no state of its own: what it notes about a sample stays
+/// with the sample, so that a resumed run decides as an uninterrupted one would.
 pub trait Policy: Send + Sync {
-    /// Presents `samples` to the memory, all of one step, after that step; each with one call of [`Memory::place`].
+    /// Presents `samples` to the memory, all of one step, after that step; each with one call of
+    /// [`Memory::place`].
     fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng);
 }
 
@@ -190,7 +192,8 @@ impl Memory {
         drawn
     }
 
-    /// Stored logits get room for `classes` classes: what was never computed is NaN, which is no target.
+    /// Stored logits get room for `classes` classes: what was never computed is NaN, which is no
+    /// target.
     pub fn grow_logits(&mut self, classes: usize) {
         for logits in self.slots.iter_mut().filter_map(|stored| stored.logits.as_mut()) {
             let unknown = classes.saturating_sub(logits.len());
@@ -198,7 +201,8 @@ impl Memory {
         }
     }
 
-    /// Counts a presentation and puts the sample into `slot`: a stored one's, the next free one, or none.
+    /// Counts a presentation and puts the sample into `slot`: a stored one's, the next free one, or
+    /// none.
     pub fn place(&mut self, sample: Memorized, slot: Option<Slot>) {
         let class = sample.sample.label.index();
         if self.presented_by_class.len() <= class {

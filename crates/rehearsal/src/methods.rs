@@ -24,7 +24,7 @@ pub use pcr::Pcr;
 
 use crate::{
     choice::{About, choice},
-    config::ConfigError,
+    config::{ConfigError, not_negative, positive, share},
     gradients::Gradients,
     losses::Denominator,
     memory::PolicyKind,
@@ -40,7 +40,8 @@ use crate::{
 pub struct StepBatch {
     /// The new samples.
     pub incoming: Anchors,
-    /// The replayed ones: as many draws as the method asked for, none while there is nothing to replay.
+    /// The replayed ones: as many draws as the method asked for, none while there is nothing to
+    /// replay.
     pub draws: Vec<Draw>,
     /// The task that is being learned.
     pub task: TaskId,
@@ -60,8 +61,8 @@ impl StepBatch {
 pub struct Draw {
     /// The samples.
     pub anchors: Anchors,
-    /// `[n, K]`: the logits that were stored with them, where the method keeps them; NaN for a class that
-    /// was not known then.
+    /// `[n, K]`: the logits that were stored with them, where the method keeps them; NaN for a
+    /// class that was not known then.
     pub logits: Option<Tensor<2>>,
 }
 
@@ -93,14 +94,15 @@ pub struct Descent {
     pub features: Option<Tensor<2>>,
 }
 
-/// A way of learning from new and replayed samples. Only [`Method::objective`] must be written; the rest is for
-/// methods that bend the gradient, keep more than one network, or store more than images.
+/// A way of learning from new and replayed samples. Only [`Method::objective`] must be written; the
+/// rest is for methods that bend the gradient, keep more than one network, or store more than
+/// images.
 pub trait Method: DynClone + Send + Sync {
     /// The loss, from training-mode passes through `network`.
     fn objective(&mut self, network: &mut Network, batch: &StepBatch) -> Objective;
 
-    /// Where to go: along the gradient of the loss, unless the method knows better. None where the step only
-    /// moves the running statistics.
+    /// Where to go: along the gradient of the loss, unless the method knows better. None where the
+    /// step only moves the running statistics.
     fn descent(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Descent> {
         let Objective { loss, logits, features } = self.objective(network, batch);
         let loss = loss?;
@@ -133,8 +135,8 @@ pub trait Method: DynClone + Send + Sync {
         network
     }
 
-    /// Under what name [`Method::state`] has the network that predicts, such as `stable.`; none where that is the
-    /// one that learns.
+    /// Under what name [`Method::state`] has the network that predicts, such as `stable.`; none
+    /// where that is the one that learns.
     fn predictor_prefix(&self) -> Option<&'static str> {
         None
     }
@@ -236,23 +238,14 @@ impl MethodOptions {
     /// One is not; the error names it.
     pub fn check(&self) -> Result<(), ConfigError> {
         let Self { temperature, der_pp, cls_er, .. } = self;
-        if !(temperature.is_finite() && *temperature > 0.0) {
-            return Err(ConfigError(format!("`temperature` must be a positive number, not {temperature}")));
-        }
-        let weights = [("der-alpha", der_pp.alpha), ("der-beta", der_pp.beta), ("consistency", cls_er.consistency)];
-        if let Some((name, value)) = weights.iter().find(|(_, value)| !(value.is_finite() && *value >= 0.0)) {
-            return Err(ConfigError(format!("`{name}` must not be negative, and is {value}")));
-        }
-        let shares = [
-            ("stable-frequency", cls_er.stable_frequency),
-            ("stable-alpha", cls_er.stable_alpha),
-            ("plastic-frequency", cls_er.plastic_frequency),
-            ("plastic-alpha", cls_er.plastic_alpha),
-        ];
-        match shares.iter().find(|(_, value)| !(0.0..=1.0).contains(value)) {
-            Some((name, value)) => Err(ConfigError(format!("`{name}` must be between 0 and 1, not {value}"))),
-            None => Ok(()),
-        }
+        positive("temperature", *temperature)?;
+        not_negative("der-alpha", der_pp.alpha)?;
+        not_negative("der-beta", der_pp.beta)?;
+        not_negative("consistency", cls_er.consistency)?;
+        share("stable-frequency", cls_er.stable_frequency)?;
+        share("stable-alpha", cls_er.stable_alpha)?;
+        share("plastic-frequency", cls_er.plastic_frequency)?;
+        share("plastic-alpha", cls_er.plastic_alpha)
     }
 }
 
@@ -284,6 +277,16 @@ impl MethodKind {
     /// The memory policy it uses unless the user names another.
     pub fn default_policy(self) -> PolicyKind {
         if self == Self::Aser { PolicyKind::Aser } else { PolicyKind::Reservoir }
+    }
+
+    /// Whether it learns all tasks at once, as one.
+    pub fn learns_jointly(self) -> bool {
+        self == Self::Joint
+    }
+
+    /// Whether the user may choose its head.
+    pub fn chooses_head(self) -> bool {
+        self == Self::ErAce
     }
 
     /// Whether it has a memory to replay from.

@@ -1,9 +1,9 @@
-//! The file of a model: a safetensors file whose header says what the arrays mean, sealed by a checksum over
-//! every byte. `docs/model-file.md` describes it for other programs.
+//! The file of a model: a safetensors file whose header says what the arrays mean, sealed by a
+//! checksum over every byte. `docs/model-file.md` describes it for other programs.
 //!
-//! The crate `safetensors` reads and writes the header. Arrays are written and read here, piece by piece: the
-//! crate wants each of them in one piece, and the images of a memory are hundreds of megabytes in thousands of
-//! pieces.
+//! The crate `safetensors` reads and writes the header. Arrays are written and read here, piece by
+//! piece: the crate wants each of them in one piece, and the images of a memory are hundreds of
+//! megabytes in thousands of pieces.
 
 use std::{
     collections::HashMap,
@@ -151,7 +151,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A file that is being read. Nothing that it says may be used before [`Reader::finish`] has found it whole.
+/// A file that is being read. Nothing that it says may be used before [`Reader::finish`] has found
+/// it whole.
 pub(crate) struct Reader {
     path: PathBuf,
     from: BufReader<File>,

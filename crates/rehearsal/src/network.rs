@@ -1,6 +1,8 @@
-//! The network: a backbone that turns images into features, and a head that turns features into logits.
+//! The network: a backbone that turns images into features, and a head that turns features into
+//! logits.
 //!
-//! Nothing here changes behind the caller's back. Normalisation has the three modes of the specification, said at each call:
+//! Nothing here changes behind the caller's back. Normalisation has the three modes of the
+//! specification, said at each call:
 //! [`Norm::Batch`] and [`Norm::Eval`] take `&self` and move nothing; training passes go through [`Network::train_features`], the one
 //! method that needs `&mut self`, because the running statistics move.
 
@@ -65,13 +67,15 @@ pub struct Network {
 }
 
 impl Network {
-    /// A fresh network, its weights drawn from `seed` (Xavier uniform). On an autodiff device it can be trained.
+    /// A fresh network, its weights drawn from `seed` (Xavier uniform). On an autodiff device it
+    /// can be trained.
     pub fn new(architecture: &Architecture, seed: u64, device: &Device) -> Self {
         let build = |rng: &mut Rng| architecture.backbone.build(architecture, rng, device);
         Self::with_backbone(build, architecture.head, architecture.classes, seed, device)
     }
 
-    /// A fresh network with a backbone of your own, which `build` makes; weights are drawn from `seed`.
+    /// A fresh network with a backbone of your own, which `build` makes; weights are drawn from
+    /// `seed`.
     pub fn with_backbone(
         build: impl FnOnce(&mut Rng) -> AnyBackbone,
         head: HeadKind,
@@ -90,7 +94,8 @@ impl Network {
         self.backbone.features(images, norm)
     }
 
-    /// Images `[n, h, w, c]` to features `[n, d]` in training mode: batch statistics normalise, and the running statistics move.
+    /// Images `[n, h, w, c]` to features `[n, d]` in training mode: batch statistics normalise, and
+    /// the running statistics move.
     pub fn train_features(&mut self, images: Tensor<4>) -> Tensor<2> {
         self.backbone.train_features(images)
     }
@@ -116,7 +121,8 @@ impl Network {
         self.head.classes()
     }
 
-    /// Makes room for `classes` classes; the rows of new ones follow from `seed` and their number alone.
+    /// Makes room for `classes` classes; the rows of new ones follow from `seed` and their number
+    /// alone.
     pub fn grow(&mut self, classes: usize, seed: u64) {
         self.head.grow(classes, seed);
     }

@@ -1,5 +1,5 @@
-//! Stochastic gradient descent with momentum and weight decay, as PyTorch defines them, and the learning
-//! rate's way through a task.
+//! Stochastic gradient descent with momentum and weight decay, as PyTorch defines them, and the
+//! learning rate's way through a task.
 
 use burn::tensor::{Tensor, TensorData};
 use serde::{Deserialize, Serialize};

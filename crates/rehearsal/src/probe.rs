@@ -1,4 +1,5 @@
-//! What a retrieval may ask before a step. Nothing is computed until asked, and the virtual step at most once per step.
+//! What a retrieval may ask before a step. Nothing is computed until asked, and the virtual step at
+//! most once per step.
 
 use burn::tensor::Tensor;
 
@@ -13,11 +14,11 @@ use crate::{
     views::Anchors,
 };
 
-/// Answers a retrieval's questions about stored samples. A test answers from a table, and only what it
-/// will be asked.
+/// Answers a retrieval's questions about stored samples. A test answers from a table, and only what
+/// it will be asked.
 pub trait Probe {
-    /// For each slot, how much the coming update would change its loss: ce(x; θ − lr·g) − ce(x; θ), over
-    /// the seen classes. The slots are one draw and go through the network as one batch.
+    /// For each slot, how much the coming update would change its loss: ce(x; θ − lr·g) − ce(x; θ),
+    /// over the seen classes. The slots are one draw and go through the network as one batch.
     fn loss_change(&mut self, _: &[Slot]) -> Vec<f32> {
         unimplemented!("this probe knows no changes of loss")
     }
@@ -51,7 +52,8 @@ pub struct LookAhead {
 }
 
 impl LookAhead {
-    /// One plain step on the mean loss of the incoming batch over the classes `0..seen`, in batch mode: nothing of `network` moves.
+    /// One plain step on the mean loss of the incoming batch over the classes `0..seen`, in batch
+    /// mode: nothing of `network` moves.
     pub fn new(network: &Network, incoming: &Anchors, seen: usize, lr: f64) -> Self {
         let logits = network.logits(incoming.images.clone(), Norm::Batch);
         let loss = cross_entropy_seen(logits, &incoming.labels, seen).mean();
@@ -112,7 +114,8 @@ pub struct StepProbe<'a> {
 }
 
 impl<'a> StepProbe<'a> {
-    /// Answers for `memory`, before a step of `network`; `mark` is told when the virtual step is done.
+    /// Answers for `memory`, before a step of `network`; `mark` is told when the virtual step is
+    /// done.
     pub fn new(
         network: &'a Network,
         memory: &'a Memory,

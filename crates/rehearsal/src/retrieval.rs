@@ -23,8 +23,8 @@ use crate::{
     shapley::ShapleyOptions,
 };
 
-/// RngStream who is replayed. It has no state of its own, so that a resumed run chooses as an uninterrupted
-/// one would: all it may go by is the memory, the probe and the draws.
+/// RngStream who is replayed. It has no state of its own, so that a resumed run chooses as an
+/// uninterrupted one would: all it may go by is the memory, the probe and the draws.
 pub trait Retrieval: Send + Sync {
     /// What to replay, in training order; nothing from an empty memory. A slot may appear twice.
     fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved>;
@@ -115,7 +115,8 @@ impl RetrievalKind {
         }
     }
 
-    /// The split between both ends of loss change that the name stands for, where it stands for one.
+    /// The split between both ends of loss change that the name stands for, where it stands for
+    /// one.
     pub fn default_ratio(self, retrieved: usize) -> Option<Ratio> {
         match self {
             Self::Mir => Some(Ratio { high: retrieved, low: 0 }),
@@ -139,7 +140,8 @@ impl RetrievalKind {
     }
 }
 
-/// How many samples come from the high end of loss change (conflicting) and from the low end (aligned). Written `5:5`.
+/// How many samples come from the high end of loss change (conflicting) and from the low end
+/// (aligned). Written `5:5`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Ratio {

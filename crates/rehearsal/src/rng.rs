@@ -1,11 +1,13 @@
 //! Random numbers: every draw of an experiment, from one seed.
 //!
-//! A [`Rng`] is made from the seed, the name of what it decides, and a position (task, epoch, step, image, …). It has no other state, so
-//! nothing about randomness needs saving: a resumed run makes the same generators again. Streams of different names are independent, hence
-//! two methods run with the same seed see the same class order, initial weights and sample order: comparisons are paired.
+//! A [`Rng`] is made from the seed, the name of what it decides, and a position (task, epoch, step,
+//! image, …). It has no other state, so nothing about randomness needs saving: a resumed run makes
+//! the same generators again. Streams of different names are independent, hence two methods run
+//! with the same seed see the same class order, initial weights and sample order: comparisons are
+//! paired.
 //!
-//! The draws below are written out here, on top of the generator's bits, because the results of a published run must not change with the
-//! next release of a crate of distributions.
+//! The draws below are written out here, on top of the generator's bits, because the results of a
+//! published run must not change with the next release of a crate of distributions.
 
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -20,7 +22,8 @@ pub enum RngStream {
     DomainOrder,
     /// Which samples of a blurry stream change their task; position: task.
     Blur,
-    /// Which images are for training and which for testing, where a data set has no split of its own.
+    /// Which images are for training and which for testing, where a data set has no split of its
+    /// own.
     Split,
     /// The first weights.
     Initialisation,
@@ -91,7 +94,8 @@ impl Rng {
         self.unit() < p
     }
 
-    /// Uniform in `0..bound`, without bias (Lemire's multiplication with rejection). `bound` must not be 0.
+    /// Uniform in `0..bound`, without bias (Lemire's multiplication with rejection). `bound` must
+    /// not be 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "a draw needs something to draw from");
         let rejected = bound.wrapping_neg() % bound;
@@ -110,7 +114,8 @@ impl Rng {
         }
     }
 
-    /// `count` distinct numbers of `0..from`, uniformly, in the order drawn; all of them, shuffled, where there are fewer.
+    /// `count` distinct numbers of `0..from`, uniformly, in the order drawn; all of them, shuffled,
+    /// where there are fewer.
     pub fn distinct(&mut self, from: usize, count: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..from).collect();
         let count = count.min(from);
@@ -122,8 +127,8 @@ impl Rng {
         all
     }
 
-    /// `count` distinct indices of `weights`, drawn one after another, each in proportion to its weight among those left. Weights are
-    /// positive.
+    /// `count` distinct indices of `weights`, drawn one after another, each in proportion to its
+    /// weight among those left. Weights are positive.
     pub fn weighted_distinct(&mut self, weights: &[f64], count: usize) -> Vec<usize> {
         let mut left: Vec<usize> = (0..weights.len()).collect();
         let mut drawn = Vec::with_capacity(count.min(left.len()));
@@ -154,7 +159,8 @@ mod tests {
         assert_ne!(draw(1, RngStream::Retrieval, &[5]), draw(1, RngStream::Retrieval, &[6]));
     }
 
-    /// The stream is part of what a published result means: if this fails, results of earlier versions no longer reproduce.
+    /// The stream is part of what a published result means: if this fails, results of earlier
+    /// versions no longer reproduce.
     #[test]
     fn the_stream_does_not_change_between_versions() {
         let mut rng = Rng::new(0, RngStream::ClassOrder, &[]);

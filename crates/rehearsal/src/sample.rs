@@ -1,11 +1,13 @@
-//! Images, labels and what they are called: newtypes for what is easily swapped. The only place where bytes become tensors.
+//! Images, labels and what they are called: newtypes for what is easily swapped. The only place
+//! where bytes become tensors.
 
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 pub use rehearsal_data::{Image, ImageShape};
 
-/// A class, numbered in order of appearance in the stream: the classes seen so far are always `0..n`.
+/// A class, numbered in order of appearance in the stream: the classes seen so far are always
+/// `0..n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Class(pub u16);
@@ -45,7 +47,8 @@ pub struct Sample {
     pub task: TaskId,
 }
 
-/// Bytes to a tensor `[n, height, width, channels]` of values in [0, 1]. `byte as f32 / 255` is exact both ways.
+/// Bytes to a tensor `[n, height, width, channels]` of values in [0, 1]. `byte as f32 / 255` is
+/// exact both ways.
 pub fn to_tensor<'a>(images: impl ExactSizeIterator<Item = &'a [u8]>, shape: ImageShape, device: &Device) -> Tensor<4> {
     let count = images.len();
     let mut values = Vec::with_capacity(count * shape.bytes());

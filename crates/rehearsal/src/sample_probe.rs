@@ -1,4 +1,5 @@
-//! What a memory policy may ask about samples, stored or new, after a step. Nothing is computed until asked.
+//! What a memory policy may ask about samples, stored or new, after a step. Nothing is computed
+//! until asked.
 
 use burn::tensor::Tensor;
 
@@ -9,7 +10,8 @@ use crate::{
     sample::{Class, ImageShape, Sample, to_tensor},
 };
 
-/// Images per batch of features: what is computed does not depend on it, and a draw of candidates has as many and shares its workspace.
+/// Images per batch of features: what is computed does not depend on it, and a draw of candidates
+/// has as many and shares its workspace.
 const BATCH: usize = 50;
 
 /// Answers a policy's questions. A test answers from a table, and only what it will be asked.
@@ -24,8 +26,8 @@ pub trait SampleProbe {
         unimplemented!("this probe knows no features")
     }
 
-    /// The gradient of the mean loss of all these raw images over the seen classes, with respect to every
-    /// parameter, in eval mode.
+    /// The gradient of the mean loss of all these raw images over the seen classes, with respect to
+    /// every parameter, in eval mode.
     fn gradient(&mut self, _: &[Sample]) -> Gradients {
         unimplemented!("this probe knows no gradients")
     }

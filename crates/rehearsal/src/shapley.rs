@@ -1,5 +1,6 @@
-//! KNN-Shapley values: how much each candidate adds to classifying a point by its nearest neighbours (Shim et al., 2021). What the ASER
-//! retrieval and the ASER memory policy rank samples by.
+//! KNN-Shapley values: how much each candidate adds to classifying a point by its nearest
+//! neighbours (Shim et al., 2021). What the ASER retrieval and the ASER memory policy rank samples
+//! by.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,8 @@ use crate::{
     sample::{Class, Sample},
 };
 
-/// How a candidate's value to old samples (cooperative) and to new ones (adversarial) become one score.
+/// How a candidate's value to old samples (cooperative) and to new ones (adversarial) become one
+/// score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapleyScore {
     /// Mean cooperative value − mean adversarial value.
@@ -60,8 +62,8 @@ impl Points {
     }
 }
 
-/// A row per evaluation point: the value of every candidate to it. Where there are at least k candidates, a row sums to the share of its k
-/// nearest that have its label.
+/// A row per evaluation point: the value of every candidate to it. Where there are at least k
+/// candidates, a row sums to the share of its k nearest that have its label.
 pub fn knn_shapley(candidates: &Points, evaluated: &Points, neighbours: usize) -> Vec<Vec<f64>> {
     let points: Vec<(&Vec<f32>, Class)> = evaluated.features.iter().zip(evaluated.labels.iter().copied()).collect();
     points.into_par_iter().map(|(point, label)| values(candidates, point, label, neighbours)).collect()

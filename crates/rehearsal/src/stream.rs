@@ -1,4 +1,5 @@
-//! A data set becomes a stream: class order → tasks. The learner shuffles each of them into batches.
+//! A data set becomes a stream: class order → tasks. The learner shuffles each of them into
+//! batches.
 
 mod cut;
 mod error;
@@ -130,7 +131,8 @@ impl Stream {
         TaskSamples { stream: self, task }
     }
 
-    /// The test images of a task: class by class in order of appearance, each class in the source's order.
+    /// The test images of a task: class by class in order of appearance, each class in the source's
+    /// order.
     ///
     /// # Errors
     /// An image cannot be read.
@@ -222,11 +224,11 @@ mod tests {
         let error = |plan: Plan| stream(&plan).err().unwrap().to_string();
         assert_eq!(
             error(Plan { tasks: 3, ..plan() }),
-            "10 classes do not divide into 3 tasks of equal size: choose `--tasks` from 1, 2, 5, 10"
+            "10 classes do not divide into 3 tasks of equal size: choose `tasks` from 1, 2, 5, 10"
         );
         assert_eq!(
             error(Plan { classes: Some(11), ..plan() }),
-            "the data set has 10 classes: `--classes 11` cannot be used"
+            "the data set has 10 classes: `classes = 11` cannot be used"
         );
         assert_eq!(
             error(Plan { batch: 501, ..plan() }),

@@ -1,4 +1,5 @@
-//! Every combination of method, memory policy and retrieval: runs, and resumes bit for bit from wherever it was stopped.
+//! Every combination of method, memory policy and retrieval: runs, and resumes bit for bit from
+//! wherever it was stopped.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -18,16 +19,12 @@ use rehearsal::{
 use rehearsal_runs::{Record, RunDirectory};
 use stop_after::StopAfter;
 
-/// Two tasks of two classes, 12 steps of 10, on a memory that is soon full; every mechanism has its turn.
+/// Two tasks of two classes, 12 steps of 10, on a memory that is soon full; every mechanism has its
+/// turn.
 fn settings(Combination { method, policy, retrieval }: Combination) -> PartialConfig {
     let base = "classes = 4\ntasks = 2\ntrain-per-class = 30\ntest-per-class = 2\nbackbone = 'tiny'\nwidth = 3\nmemory = 30\n\
                 candidates = 12\ngss-groups = 2\ngss-group-size = 5\nthreads = 2";
-    PartialConfig {
-        method: Some(method.to_string()),
-        memory_policy: policy.map(|policy| policy.to_string()),
-        retrieval: retrieval.map(|retrieval| retrieval.to_string()),
-        ..PartialConfig::parse(base).unwrap()
-    }
+    PartialConfig { method: Some(method), memory_policy: policy, retrieval, ..PartialConfig::parse(base).unwrap() }
 }
 
 /// The run's result and learner; its last checkpoint is that learner.
@@ -82,7 +79,10 @@ fn what_makes_no_sense_together_is_refused_with_the_reason() {
         for &retrieval in RetrievalKind::ALL {
             let asked = Combination { method, policy: None, retrieval: Some(retrieval) };
             let error = settings(asked).resolve().unwrap_err().to_string();
-            assert_eq!(error, format!("{method} replays nothing: `--retrieval {retrieval}` cannot be used with it"));
+            assert_eq!(
+                error,
+                format!("{method} replays nothing: `retrieval = \"{retrieval}\"` cannot be used with it")
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Looking into a run: what is written, that it changes nothing, and that a resumed run writes the same.
+//! Looking into a run: what is written, that it changes nothing, and that a resumed run writes the
+//! same.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

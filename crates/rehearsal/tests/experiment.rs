@@ -29,7 +29,8 @@ fn finished(outcome: Outcome) -> Box<Record> {
     }
 }
 
-/// What must be the same bit for bit: accuracies, which test images were right, and the network at the end.
+/// What must be the same bit for bit: accuracies, which test images were right, and the network at
+/// the end.
 #[derive(Debug, PartialEq)]
 struct Trace {
     matrix: AccuracyMatrix,
@@ -87,7 +88,8 @@ fn a_run_stopped_anywhere_and_resumed_equals_an_uninterrupted_one() {
     {
         let settings = small("backbone = 'tiny'").overridden_by(&small(method));
         let whole = run(&settings);
-        // In the middle of an epoch, at an epoch's end, at a task's last step, in the second task, at the very last step.
+        // In the middle of an epoch, at an epoch's end, at a task's last step, in the second task,
+        // at the very last step.
         for stops in [vec![1], vec![6], vec![12], vec![3, 9, 17], vec![24]] {
             let directory = tempfile::tempdir().unwrap();
             let path = directory.path().join("run");

@@ -131,8 +131,9 @@ fn at<T: Copy>(values: &[T], slots: &[Slot]) -> Vec<T> {
     slots.iter().map(|slot| values[slot.0]).collect()
 }
 
-/// Each step starts from the golden state after the one before. Chained in f32, one ReLU input within rounding of zero may change sign (it
-/// does in PyTorch's own f32 at step 3, depending on its threads), and from there on the two runs are two runs.
+/// Each step starts from the golden state after the one before. Chained in f32, one ReLU input
+/// within rounding of zero may change sign (it does in PyTorch's own f32 at step 3, depending on
+/// its threads), and from there on the two runs are two runs.
 #[test]
 fn parity_pcr_balanced_four_steps() {
     EVERY_WAY.into_iter().for_each(pcr_balanced_four_steps);
@@ -305,7 +306,8 @@ impl Policy for Keep {
     fn offer(&self, _: &mut Memory, _: Vec<Memorized>, _: &mut dyn SampleProbe, _: &mut Rng) {}
 }
 
-/// The learner of a golden file, with its memory: `classes` names, of which the first have been seen.
+/// The learner of a golden file, with its memory: `classes` names, of which the first have been
+/// seen.
 fn golden_learner(golden: &Golden, method: &str, kernels: Kernels) -> Learner {
     let number = |name: &str| golden.metadata(name).parse::<usize>().unwrap();
     let (high, low) = (number("high"), number("low"));
@@ -342,7 +344,8 @@ fn golden_samples(golden: &Golden, prefix: &str) -> Vec<Sample> {
     images.zip(labels).map(|(image, label)| Sample { image: image.into(), label, task: TaskId(0) }).collect()
 }
 
-/// Three steps of the learner from bytes: changes of loss, slots, loss and state must be the golden ones.
+/// Three steps of the learner from bytes: changes of loss, slots, loss and state must be the golden
+/// ones.
 fn parity_learner(name: &str, method: &str) {
     let golden = Golden::open(name);
     for kernels in EVERY_WAY {
@@ -377,8 +380,8 @@ fn parity_learner_er_mir() {
     parity_learner("learner_er_mir", "er");
 }
 
-/// Three steps of SGD with momentum, weight decay and a falling rate, through the learner: the pixels are the
-/// features, so that the network is the golden linear layer.
+/// Three steps of SGD with momentum, weight decay and a falling rate, through the learner: the
+/// pixels are the features, so that the network is the golden linear layer.
 #[test]
 fn parity_sgd_momentum_and_weight_decay() {
     let golden = Golden::open("sgd");
@@ -402,7 +405,8 @@ fn parity_sgd_momentum_and_weight_decay() {
     };
     learner.load_network(&state("before.")).unwrap();
     learner.begin_task(&["0", "1", "2"]).unwrap();
-    // A task of one batch, as many epochs as the golden schedule has steps; each brings the batch of its step.
+    // A task of one batch, as many epochs as the golden schedule has steps; each brings the batch
+    // of its step.
     for step in 0..3 {
         let samples = golden_samples(&golden, &format!("step{step}."));
         let done = learner.learn_next(&mut learner.lesson(&samples), &mut |_| {}).unwrap().unwrap();

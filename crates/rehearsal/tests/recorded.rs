@@ -1,9 +1,9 @@
 //! Runs whose results are written down: what a change of structure must not change by a bit.
 //!
-//! Recorded on x86-64 with AVX2 (and no AVX-512) before the learner stood alone. Vector units of another width round
-//! differently, so elsewhere the test says that it is skipped. After a change that is meant to change
-//! results, `REHEARSAL_RECORD=1 cargo test --release -p rehearsal --test recorded -- --nocapture` prints
-//! the new digests.
+//! Recorded on x86-64 with AVX2 (and no AVX-512) before the learner stood alone. Vector units of
+//! another width round differently, so elsewhere the test says that it is skipped. After a change
+//! that is meant to change results, `REHEARSAL_RECORD=1 cargo test --release -p rehearsal --test
+//! recorded -- --nocapture` prints the new digests.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

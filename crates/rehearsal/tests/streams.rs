@@ -231,13 +231,14 @@ fn whole_runs_of_the_new_streams() {
 
 #[test]
 fn settings_that_do_not_go_together() {
-    let refusal = |toml: &str| PartialConfig::parse(toml).and_then(|settings| settings.resolve()).unwrap_err().0;
+    let refusal =
+        |toml: &str| PartialConfig::parse(toml).and_then(|settings| settings.resolve()).unwrap_err().to_string();
     assert!(refusal("blur = 0.5").contains("`blur` is for"));
     assert!(refusal("stream = 'blurry'\nblur = 1.5").contains("between 0 and 1"));
     assert!(refusal("tasks = 3\ntask-classes = [['bag']]").contains("leave out one of them"));
     assert!(refusal("stream = 'domain-incremental'\ntask-classes = [['bag']]").contains("every task has every class"));
     assert!(refusal("stream = 'blury'").contains("did you mean `blurry`"));
-    assert!(refusal("size = 0").contains("`--size` must be between 1 and 1024"));
+    assert!(refusal("size = 0").contains("`size` must be between 1 and 1024"));
     assert!(refusal("dataset = 'cifar10+cifr100'").contains("did you mean `cifar100`"));
     let error = Experiment::new(&PartialConfig::parse("stream = 'domain-incremental'").unwrap(), None).err().unwrap();
     assert!(error.to_string().contains("has no domains"), "{error}");
@@ -257,6 +258,9 @@ fn new_settings_are_an_experiment_file_that_resolves_to_itself() {
     }
     let default = toml::to_string(&PartialConfig::default().resolve().unwrap()).unwrap();
     for key in ["stream", "blur", "task-classes", "size", "skip-bad"] {
-        assert!(!default.lines().any(|line| line.starts_with(&format!("{key} ="))), "{key} is the default and left out");
+        assert!(
+            !default.lines().any(|line| line.starts_with(&format!("{key} ="))),
+            "{key} is the default and left out"
+        );
     }
 }

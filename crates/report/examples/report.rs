@@ -1,4 +1,5 @@
-//! Makes a report of some directories of runs, without the command line's crate, which takes long to build:
+//! Makes a report of some directories of runs, without the command line's crate, which takes long
+//! to build:
 //!
 //! ```sh
 //! cargo run --release -p rehearsal-report --example report RUNS… OUT

@@ -1,4 +1,5 @@
-//! How a group learned: the method, what it replays, and options that differ. An arm of the study, as a trial has arms.
+//! How a group learned: the method, what it replays, and options that differ. An arm of the study,
+//! as a trial has arms.
 
 use rehearsal_runs::Settings;
 
@@ -24,7 +25,8 @@ pub enum Replay {
     Nothing,
     /// Any stored sample alike.
     Random,
-    /// By the change of loss that the coming update would make: so many of the highest and of the lowest.
+    /// By the change of loss that the coming update would make: so many of the highest and of the
+    /// lowest.
     LossChange {
         /// Aligned samples. First, so that arms stand in the paper's order: from MIR to IMIR.
         low: usize,
@@ -172,7 +174,8 @@ impl Replay {
     }
 }
 
-/// Names for some arms: their labels, and, where two would read alike, the settings in which they differ.
+/// Names for some arms: their labels, and, where two would read alike, the settings in which they
+/// differ.
 pub fn labels(arms: &[&Arm]) -> Vec<String> {
     let label = |arm: &&Arm| {
         let label = arm.label();

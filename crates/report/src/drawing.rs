@@ -1,4 +1,5 @@
-//! Drawing: figures as SVG with every series named, so that a page can hide it, and the same figure as PNG.
+//! Drawing: figures as SVG with every series named, so that a page can hide it, and the same figure
+//! as PNG.
 
 mod axes;
 mod canvas;

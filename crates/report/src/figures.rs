@@ -1,4 +1,5 @@
-//! The paper's figures, from runs. One file per kind; a new one is one file and one line of [`all`].
+//! The paper's figures, from runs. One file per kind; a new one is one file and one line of
+//! [`all`].
 
 mod alignment;
 mod cost;
@@ -44,7 +45,8 @@ pub struct Source {
     pub runs: Vec<PathBuf>,
 }
 
-/// What a figure is made of: the groups that learned some data under some conditions, with their names.
+/// What a figure is made of: the groups that learned some data under some conditions, with their
+/// names.
 pub struct Scene<'a> {
     /// The groups.
     pub groups: Vec<Named<'a>>,
@@ -58,7 +60,8 @@ pub struct Scene<'a> {
     subtitle: String,
 }
 
-/// A group, its name, and its place in the report's list of arms, which decides its looks everywhere.
+/// A group, its name, and its place in the report's list of arms, which decides its looks
+/// everywhere.
 pub struct Named<'a> {
     /// The group.
     pub group: &'a Group,
@@ -68,7 +71,8 @@ pub struct Named<'a> {
     pub place: usize,
 }
 
-/// The figures of one set of conditions, and sentences about those that could not be made. `arms` are all of the report.
+/// The figures of one set of conditions, and sentences about those that could not be made. `arms`
+/// are all of the report.
 pub fn all(conditions: &Conditions, arms: &[&Arm]) -> (Vec<Figure>, Vec<String>) {
     let (mut figures, mut notes) = (Vec::new(), Vec::new());
     for data in conditions.data() {

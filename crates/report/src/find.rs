@@ -8,8 +8,8 @@ use std::{
 
 use crate::run::{ReadError, is_run};
 
-/// Every directory that holds a run, at or below the given ones, in order of their names. Links to directories are not
-/// followed below the given ones: they may lead in circles.
+/// Every directory that holds a run, at or below the given ones, in order of their names. Links to
+/// directories are not followed below the given ones: they may lead in circles.
 ///
 /// # Errors
 /// A directory cannot be read.

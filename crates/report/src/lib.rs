@@ -1,8 +1,9 @@
 //! Tables, figures and statistical tests from the directories that runs write.
 //!
 //! [`Study::read`](study::Study::read) finds runs and groups them by everything but the seed; [`Report::new`](report::Report::new) makes the
-//! paper's tables and figures of them, each cell beside the paper's own number; [`Report::write`](report::Report::write) writes one page that
-//! needs no network, and beside it every table as Markdown, LaTeX and CSV and every figure as SVG and PNG.
+//! paper's tables and figures of them, each cell beside the paper's own number;
+//! [`Report::write`](report::Report::write) writes one page that needs no network, and beside it
+//! every table as Markdown, LaTeX and CSV and every figure as SVG and PNG.
 //!
 //! ```no_run
 //! use rehearsal_report::{report::Report, study::Study};

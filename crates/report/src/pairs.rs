@@ -6,7 +6,8 @@ use rehearsal_measure::{AccuracyMatrix, McNemar, Wilcoxon, mcnemar, mcnemar_of, 
 
 use crate::{run::Run, settings::data};
 
-/// Accuracies are sums of counts: what is below this is noise of the last bits, and would break ties.
+/// Accuracies are sums of counts: what is below this is noise of the last bits, and would break
+/// ties.
 const NOISE: f64 = 1e-10;
 
 /// A run of each arm.
@@ -40,7 +41,8 @@ pub fn test(pairs: &[Pair], measure: impl Fn(&AccuracyMatrix) -> Option<f64>) ->
 }
 
 impl Pair<'_> {
-    /// McNemar's test of the final models on the same test images; none if one did not write its predictions.
+    /// McNemar's test of the final models on the same test images; none if one did not write its
+    /// predictions.
     pub fn mcnemar(&self) -> Option<McNemar> {
         let (first, second) = (self.first.correct.as_ref()?, self.second.correct.as_ref()?);
         let same_images = self.first.class_names == self.second.class_names && first.len() == second.len();

@@ -126,8 +126,9 @@ impl Verdict {
 mod tests {
     use super::*;
 
-    /// The differences that the reference vectors, V12, take from the paper's Table 1: PCR and CLS-ER by accuracy,
-    /// ER-ACE by forgetting (with the sign turned), over the six data sets, in hundredths.
+    /// The differences that the reference vectors, V12, take from the paper's Table 1: PCR and
+    /// CLS-ER by accuracy, ER-ACE by forgetting (with the sign turned), over the six data sets, in
+    /// hundredths.
     #[test]
     fn the_papers_differences_are_those_of_v12() {
         let datasets = ["cifar100", "core50", "food100", "mini-imagenet", "places100", "tiny-imagenet"];
@@ -140,7 +141,8 @@ mod tests {
         assert_eq!(gain("er-ace", Shown::Forgetting), [408, -112, 72, 47, -69, -49]);
     }
 
-    /// The paper repeats some of its numbers: Table 2 at 10,000 is Table 1, Table 3 at 5:5 is "+ Ours".
+    /// The paper repeats some of its numbers: Table 2 at 10,000 is Table 1, Table 3 at 5:5 is "+
+    /// Ours".
     #[test]
     fn numbers_that_stand_in_two_tables_are_equal() {
         for dataset in ["cifar100", "mini-imagenet"] {

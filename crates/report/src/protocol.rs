@@ -63,7 +63,8 @@ impl Data {
         Self { place, settings, sha256: String::new(), classes }
     }
 
-    /// Whether both may be the same, as far as it is said: a run without a result does not say how many classes there are.
+    /// Whether both may be the same, as far as it is said: a run without a result does not say how
+    /// many classes there are.
     pub fn is_like(&self, other: &Self) -> bool {
         let both = |name: &str| (self.settings.get(name), other.settings.get(name));
         let may_agree = |name: &&str| matches!(both(name), (a, b) if a == b || a.is_empty() || b.is_empty());
@@ -87,7 +88,8 @@ impl Data {
         (self.classes, self.settings.number("tasks").map(|tasks| tasks as usize))
     }
 
-    /// The name, and what was not taken whole: "CIFAR100 (20 classes in 4 tasks, 300 training images per class)".
+    /// The name, and what was not taken whole: "CIFAR100 (20 classes in 4 tasks, 300 training
+    /// images per class)".
     pub fn label(&self) -> String {
         let mut said = Vec::new();
         let (classes, tasks) = self.classes_and_tasks();
@@ -114,7 +116,8 @@ impl Data {
         UNUSUAL.into_iter().filter(|name| !self.settings.get(name).is_empty())
     }
 
-    /// Sentences of how it differs from the paper's data of that name; one that says so if the paper has none.
+    /// Sentences of how it differs from the paper's data of that name; one that says so if the
+    /// paper has none.
     pub fn differences_from_paper(&self) -> Vec<String> {
         let Some(&(_, name, paper_classes, paper_tasks)) = PAPER_DATA.get(self.place) else {
             return vec![format!("the paper has no {}", self.dataset())];
@@ -162,7 +165,8 @@ impl Protocol {
         Self(self.0.without("memory"))
     }
 
-    /// "50 epochs, memory 10,000, width 64", and whatever else differs from another of these protocols.
+    /// "50 epochs, memory 10,000, width 64", and whatever else differs from another of these
+    /// protocols.
     pub fn label(&self, among: &[Self]) -> String {
         let mut said = vec![counted(self.0.get("epochs"), "epoch")];
         if let Some(memory) = self.memory() {

@@ -22,7 +22,8 @@ use crate::{
     tables::{self, Conditions},
 };
 
-/// Stands in the directory of a report while it is written: one that was interrupted is known by it, and may be replaced.
+/// Stands in the directory of a report while it is written: one that was interrupted is known by
+/// it, and may be replaced.
 const UNFINISHED: &str = "report.unfinished";
 
 /// A report of some runs.
@@ -101,8 +102,8 @@ impl Report {
         text
     }
 
-    /// Writes the report into a directory and returns the path of its page. An older report there, or one that was interrupted,
-    /// is replaced.
+    /// Writes the report into a directory and returns the path of its page. An older report there,
+    /// or one that was interrupted, is replaced.
     ///
     /// # Errors
     /// The directory holds something else, or cannot be written.
@@ -171,8 +172,8 @@ fn part(study: &Study, protocols: &[Protocol], i: usize, protocol: &Protocol, ar
     Part { id: format!("conditions-{}", i + 1), title: conditions.label.clone(), tables, figures, notes }
 }
 
-/// Whether a report may be written into a directory: it is empty, holds an older report or one that was interrupted, or does not
-/// exist yet.
+/// Whether a report may be written into a directory: it is empty, holds an older report or one that
+/// was interrupted, or does not exist yet.
 ///
 /// # Errors
 /// It holds something else.

@@ -1,7 +1,7 @@
 //! One run, read from its directory.
 //!
-//! Only what a report needs is read: unknown fields are ignored, so that runs of other versions can be reported too, and
-//! what is missing is an error that names the file.
+//! Only what a report needs is read: unknown fields are ignored, so that runs of other versions can
+//! be reported too, and what is missing is an error that names the file.
 
 use std::{
     fs, io,

@@ -1,62 +1,27 @@
-//! What the settings of a run are to a report: what a newer version adds is kept and compared like the rest.
+//! What the settings of a run are to a report: what a newer version adds is kept and compared like
+//! the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rehearsal_runs::Settings;
-
-/// Settings that do not change a run's results, or are what is averaged over.
-const APART: &[&str] =
-    &["seed", "threads", "data", "checkpoint-minutes", "version", "data-sha256", "diagnostics", "tensorboard"];
-
-/// Settings that say what is learned: a column of a table.
-const DATA: &[&str] = &[
-    "dataset",
-    "tasks",
-    "classes",
-    "class-order",
-    "train-per-class",
-    "test-per-class",
-    "size",
-    "stream",
-    "blur",
-    "task-classes",
-    "skip-bad",
-];
-
-/// Settings that must agree for a comparison to be fair: one set of tables each.
-const PROTOCOL: &[&str] = &[
-    "epochs",
-    "memory",
-    "batch",
-    "retrieved",
-    "lr",
-    "width",
-    "backbone",
-    "momentum",
-    "weight-decay",
-    "schedule",
-    "offer",
-    "device",
-    "kernels",
-];
+use rehearsal_runs::{Role, Settings};
 
 /// What is learned.
 pub fn data(settings: &Settings) -> Part {
-    part(settings, |name| DATA.contains(&name))
+    part(settings, Role::Data)
 }
 
 /// What must agree for a comparison to be fair.
 pub fn protocol(settings: &Settings) -> Part {
-    part(settings, |name| PROTOCOL.contains(&name))
+    part(settings, Role::Protocol)
 }
 
 /// How it is learned: the method, its retrieval, and every setting that is nothing else.
 pub fn arm(settings: &Settings) -> Part {
-    part(settings, |name| ![APART, DATA, PROTOCOL].iter().any(|list| list.contains(&name)))
+    part(settings, Role::Arm)
 }
 
-fn part(settings: &Settings, wanted: impl Fn(&str) -> bool) -> Part {
-    let wanted = settings.names().filter(|name| wanted(name));
+fn part(settings: &Settings, role: Role) -> Part {
+    let wanted = settings.names().filter(|name| Role::of(name) == role);
     Part(wanted.map(|name| (name.to_owned(), settings.text(name).unwrap_or_default())).collect())
 }
 
@@ -80,8 +45,9 @@ impl Part {
         Self(self.0.iter().filter(|(key, _)| *key != name).map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
-    /// The settings in which it differs from others, as words: "views raw, denominator set". If there are many, those that tell them apart, and
-    /// how many more there are: "views raw, denominator set, head linear and 7 more".
+    /// The settings in which it differs from others, as words: "views raw, denominator set". If
+    /// there are many, those that tell them apart, and how many more there are: "views raw,
+    /// denominator set, head linear and 7 more".
     pub fn distinction<'a>(&'a self, others: impl IntoIterator<Item = &'a Self>) -> String {
         let parts: BTreeSet<&Self> = others.into_iter().chain([self]).collect();
         let names: BTreeSet<&str> = parts.iter().flat_map(|other| self.differing(other)).collect();
@@ -104,8 +70,8 @@ impl Part {
 /// So many settings are said, even if fewer would tell arms apart.
 const SAID: usize = 3;
 
-/// Of many settings those that tell some parts apart soonest, by name; of few all. What only some say, as an older version did not know it, is
-/// left out where it can be.
+/// Of many settings those that tell some parts apart soonest, by name; of few all. What only some
+/// say, as an older version did not know it, is left out where it can be.
 fn telling<'a>(mut names: BTreeSet<&'a str>, parts: &BTreeSet<&Part>) -> Vec<&'a str> {
     if names.len() <= SAID {
         return names.into_iter().collect();

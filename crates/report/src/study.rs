@@ -80,7 +80,8 @@ impl Study {
         self.groups.iter().map(|group| group.runs.len()).sum()
     }
 
-    /// Every protocol that has a group of its own: that of the paper first, then those with most runs.
+    /// Every protocol that has a group of its own: that of the paper first, then those with most
+    /// runs.
     pub fn protocols(&self) -> Vec<Protocol> {
         let mut counts: BTreeMap<&Protocol, usize> = BTreeMap::new();
         for group in &self.groups {

@@ -139,7 +139,8 @@ impl Cell {
 }
 
 impl Row {
-    /// Whether its label, "+ balanced" or "seed 0", says nothing without the row above that it belongs to.
+    /// Whether its label, "+ balanced" or "seed 0", says nothing without the row above that it
+    /// belongs to.
     pub fn is_dependent(&self) -> bool {
         self.label.starts_with("+ ") || self.label.starts_with("seed ")
     }

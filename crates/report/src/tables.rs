@@ -1,4 +1,5 @@
-//! The paper's tables, from runs. One file per table; a new one is one file and one line of [`all`].
+//! The paper's tables, from runs. One file per table; a new one is one file and one line of
+//! [`all`].
 
 mod buffers;
 mod mcnemar;
@@ -97,7 +98,8 @@ impl Conditions<'_> {
         self.groups.iter().copied().find(|group| group.arm == *arm && group.data == *data)
     }
 
-    /// A cell of a measure of the paper, beside the paper's number. Without an arm nothing was run; what was begun is `wanted`.
+    /// A cell of a measure of the paper, beside the paper's number. Without an arm nothing was run;
+    /// what was begun is `wanted`.
     fn cell(
         &self,
         arm: Option<&Arm>,
@@ -117,7 +119,8 @@ impl Conditions<'_> {
         Cell::Missing { unfinished: self.study.unfinished_like(like), paper }
     }
 
-    /// A sentence of how the runs differ from the paper's; none if they do not, or the paper has no such data.
+    /// A sentence of how the runs differ from the paper's; none if they do not, or the paper has no
+    /// such data.
     fn difference_note(&self) -> Option<String> {
         let mut differences = self.protocol.differences_from_paper();
         differences.extend(self.data().iter().flat_map(|data| data.differences_from_paper()));
@@ -161,7 +164,8 @@ impl Shown {
     }
 }
 
-/// The arms that a row of the paper stands for: one, several whose options differ, or none where nothing was run.
+/// The arms that a row of the paper stands for: one, several whose options differ, or none where
+/// nothing was run.
 fn variants<'a>(groups: &[&'a Group], wanted: impl Fn(&Arm) -> bool) -> Vec<Option<&'a Arm>> {
     let arms: BTreeSet<&Arm> = groups.iter().map(|group| &group.arm).filter(|arm| wanted(arm)).collect();
     if arms.is_empty() { vec![None] } else { arms.into_iter().map(Some).collect() }

@@ -50,7 +50,8 @@ fn create_anew(path: &Path) -> io::Result<File> {
 fn sync_directory(path: &Path) -> io::Result<()> {
     let path = if path == Path::new("") { Path::new(".") } else { path };
     match File::open(path).and_then(|directory| directory.sync_all()) {
-        // A directory that may be written but not read, or a file system that syncs no directories: nothing can be done.
+        // A directory that may be written but not read, or a file system that syncs no directories:
+        // nothing can be done.
         Err(error) if cannot_sync(error.kind()) => Ok(()),
         synced => synced,
     }

@@ -38,4 +38,4 @@ pub use phases::Phases;
 pub use record::{Record, RecordError, Seconds};
 pub use run_directory::{HeldDirectory, RunDirectory};
 pub use run_name::{RunName, RunNameError};
-pub use settings::Settings;
+pub use settings::{Place, Role, SETTINGS, Setting, Settings};

@@ -1,6 +1,9 @@
 //! The settings of a run, as a table of names and values: what another version adds is kept like
 //! the rest.
 
+mod setting;
+mod table;
+
 use std::fmt;
 
 use serde::{
@@ -8,6 +11,7 @@ use serde::{
     de::{Error, MapAccess, Visitor},
 };
 use serde_json::Value;
+pub use setting::{Place, Role, SETTINGS, Setting};
 
 /// Every setting of a run by its name in `config.toml`, in the order in which it is written.
 ///
@@ -47,6 +51,21 @@ impl Settings {
     /// A setting that is a number.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.get(name)?.as_f64()
+    }
+
+    /// The first setting in which another run differs, of those that results depend on.
+    ///
+    /// ```
+    /// use rehearsal_runs::Settings;
+    ///
+    /// let ours: Settings = serde_json::from_str(r#"{"threads":2,"lr":0.1}"#)?;
+    /// let theirs: Settings = serde_json::from_str(r#"{"threads":8,"lr":0.2}"#)?;
+    /// assert_eq!(ours.difference(&theirs), Some("lr"));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn difference<'a>(&'a self, other: &'a Self) -> Option<&'a str> {
+        let mut names = self.names().chain(other.names());
+        names.find(|name| Role::of(name) != Role::Neutral && self.get(name) != other.get(name))
     }
 
     /// The names of all settings.

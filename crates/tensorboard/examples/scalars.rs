@@ -28,7 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     first.flush()?;
     cut_off(first.path(), 5)?;
 
-    // Resumed, and killed again in the same second. In truth a run repeats its values; here they differ, to see whose are shown.
+    // Resumed, and killed again in the same second. In truth a run repeats its values; here they
+    // differ, to see whose are shown.
     for values in shown.values_mut() {
         values.retain(|(step, ..)| *step < 20);
     }

@@ -31,7 +31,8 @@ pub fn crc32c(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// The check value of the catalogue of parametrised CRC algorithms, and vectors of RFC 3720, appendix B.4.
+    /// The check value of the catalogue of parametrised CRC algorithms, and vectors of RFC 3720,
+    /// appendix B.4.
     #[test]
     fn known_checksums() {
         assert_eq!(crc32c(b"123456789"), 0xE306_9283);

@@ -8,7 +8,8 @@ use std::{
 
 use crate::{message, name::Name, record::record};
 
-/// An event file being written. What was written is in the file after [`flush`](Self::flush), or when this is dropped.
+/// An event file being written. What was written is in the file after [`flush`](Self::flush), or
+/// when this is dropped.
 #[derive(Debug)]
 pub struct EventFile {
     path: PathBuf,
@@ -16,7 +17,8 @@ pub struct EventFile {
 }
 
 impl EventFile {
-    /// Begins a file in a directory, which is made if it is missing. Times here are seconds since 1970.
+    /// Begins a file in a directory, which is made if it is missing. Times here are seconds since
+    /// 1970.
     ///
     /// # Errors
     /// The directory cannot be made or read, or the file cannot be written.
@@ -29,8 +31,8 @@ impl EventFile {
         Ok(events)
     }
 
-    /// Begins a file behind those of a run that goes on: values of `step` and later ones in earlier files are void. So `step` is the first
-    /// that will be written (again).
+    /// Begins a file behind those of a run that goes on: values of `step` and later ones in earlier
+    /// files are void. So `step` is the first that will be written (again).
     ///
     /// # Errors
     /// As for [`create`](Self::create).
@@ -46,7 +48,8 @@ impl EventFile {
         &self.path
     }
 
-    /// Writes the value of a tag at a step. Steps of a tag must increase: TensorBoard takes a step back for a run that was resumed.
+    /// Writes the value of a tag at a step. Steps of a tag must increase: TensorBoard takes a step
+    /// back for a run that was resumed.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -62,7 +65,8 @@ impl EventFile {
         self.write(&message::scalars(seconds, step, values))
     }
 
-    /// Hands all that was written to the system, so that readers see it, and it stays if the program ends.
+    /// Hands all that was written to the system, so that readers see it, and it stays if the
+    /// program ends.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -1,4 +1,5 @@
-//! The messages of TensorBoard's `event.proto` and `summary.proto` that are needed here, in the encoding of Protocol Buffers.
+//! The messages of TensorBoard's `event.proto` and `summary.proto` that are needed here, in the
+//! encoding of Protocol Buffers.
 
 /// `Event.file_version` of files in which TensorBoard looks for [`start`].
 const VERSION: &str = "brain.Event:2";
@@ -10,7 +11,8 @@ pub fn version(seconds: f64) -> Vec<u8> {
     event
 }
 
-/// The event that says that a run goes on (`SessionLog.START`): what earlier files hold of this step and later ones is void.
+/// The event that says that a run goes on (`SessionLog.START`): what earlier files hold of this
+/// step and later ones is void.
 pub fn start(seconds: f64, step: u64) -> Vec<u8> {
     let mut event = event(seconds, step);
     bytes(&mut event, 7, &[key(1, Wire::Varint), 1]);
@@ -77,7 +79,8 @@ fn varint(message: &mut Vec<u8>, mut value: u64) {
 mod tests {
     use super::*;
 
-    /// Printed by `event_pb2.Event(…).SerializeToString().hex()` of the package `tensorboard` 2.21.0.
+    /// Printed by `event_pb2.Event(…).SerializeToString().hex()` of the package `tensorboard`
+    /// 2.21.0.
     #[test]
     fn messages_are_those_of_the_reference() {
         let hex = |message: Vec<u8>| message.iter().map(|byte| format!("{byte:02x}")).collect::<String>();

@@ -1,11 +1,13 @@
-//! Names of event files: `events.out.tfevents.<seconds>.<number>.rehearsal`. TensorBoard reads the files of a directory in the order of names.
+//! Names of event files: `events.out.tfevents.<seconds>.<number>.rehearsal`. TensorBoard reads the
+//! files of a directory in the order of names.
 
 use std::{fs, io, path::Path};
 
 const BEFORE: &str = "events.out.tfevents.";
 const BEHIND: &str = ".rehearsal";
 
-/// The name of an event file: when it was begun, and which of that second it is. Names are in order if these are.
+/// The name of an event file: when it was begun, and which of that second it is. Names are in order
+/// if these are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
     seconds: u64,
@@ -13,7 +15,8 @@ pub struct Name {
 }
 
 impl Name {
-    /// One behind all that are in a directory, of this second or, if the clock was set back, of that of the last.
+    /// One behind all that are in a directory, of this second or, if the clock was set back, of
+    /// that of the last.
     pub fn behind_all(directory: &Path, seconds: u64) -> io::Result<Self> {
         let mut last = None;
         for entry in fs::read_dir(directory)? {

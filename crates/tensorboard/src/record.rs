@@ -1,4 +1,5 @@
-//! The frame around each message, that of `TFRecord` files: length, its checksum, message, its checksum.
+//! The frame around each message, that of `TFRecord` files: length, its checksum, message, its
+//! checksum.
 
 use crate::crc32c::crc32c;
 
@@ -17,7 +18,8 @@ fn masked(bytes: &[u8]) -> [u8; 4] {
 mod tests {
     use super::*;
 
-    /// The first record of every file that TensorFlow writes begins with these twelve bytes: the length 24 and its checksum.
+    /// The first record of every file that TensorFlow writes begins with these twelve bytes: the
+    /// length 24 and its checksum.
     #[test]
     fn the_frame_is_tensorflows() {
         let framed = record(&[7; 24]);

@@ -40,7 +40,8 @@ pub fn compare(args: &args::Compare) -> Result<ExitCode> {
     }
 }
 
-/// The finished runs at or below a path, whose last part may be a pattern. Of several of a seed the first counts.
+/// The finished runs at or below a path, whose last part may be a pattern. Of several of a seed the
+/// first counts.
 fn runs(path: &Path) -> Result<Vec<Run>> {
     let roots = if path.exists() { vec![path.to_owned()] } else { matching(path)? };
     let study = Study::read(&roots)?;

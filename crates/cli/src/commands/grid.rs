@@ -219,7 +219,8 @@ fn fail(index: usize, why: String, go_on: bool, failed: &mut Vec<(usize, String)
     *stopping |= !go_on;
 }
 
-/// The next run that no other process holds. If another has finished it in the meantime, its worker has nothing to do.
+/// The next run that no other process holds. If another has finished it in the meantime, its worker
+/// has nothing to do.
 fn next(plan: &Plan, queue: &mut VecDeque<usize>) -> Option<usize> {
     for _ in 0..queue.len() {
         let index = queue.pop_front()?;

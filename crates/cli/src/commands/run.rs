@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Result, anyhow};
 use rehearsal::{
-    config::{ConfigError, PartialConfig},
+    config::PartialConfig,
     datasets::Request,
     experiment::{Experiment, ExperimentError, Outcome},
 };
@@ -15,24 +15,27 @@ use rehearsal_runs::{DirectoryError, Record, RunDirectory};
 
 use crate::{
     args::Run,
+    flags::as_flags,
     interrupt::{Asked, Interrupt},
     printer::{self, Bar, Progress, message, print},
 };
 
-/// Runs, or goes on with a run, and prints what came out. What is wrong before the first batch is a refusal.
+/// Runs, or goes on with a run, and prints what came out. What is wrong before the first batch is a
+/// refusal.
 pub fn run(args: &Run) -> Result<ExitCode> {
     let experiment = match prepare(args) {
         Ok(Prepared::Ready(experiment)) => experiment,
         Ok(Prepared::Finished(record, directory)) => return show(args, &record, &directory),
         Err(error) => {
-            message(&format!("error: {error:#}"));
+            message(&format!("error: {}", as_flags(&format!("{error:#}"))));
             return Ok(ExitCode::from(2));
         }
     };
     let directory = experiment.directory().map(Path::to_owned).unwrap_or_default();
     let progress = if args.quiet { Progress::silent() } else { Progress::new(&experiment) };
     let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
-    match experiment.run(&mut Interrupt { shown: progress, asked })? {
+    let ended = experiment.run(&mut Interrupt { shown: progress, asked });
+    match ended.map_err(|error| anyhow!(as_flags(&error.to_string())))? {
         Outcome::Finished(record, _) => show(args, &record, &directory),
         Outcome::Stopped => {
             message(&format!("stopped at a checkpoint; go on with: rehearsal run --resume {}", directory.display()));
@@ -77,12 +80,11 @@ fn begin(args: &Run) -> Result<Experiment> {
         None => PartialConfig::default(),
         Some(path) => {
             let file = path.display();
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| ConfigError(format!("{file} cannot be read: {error}")))?;
-            PartialConfig::parse(&text).map_err(|refusal| ConfigError(format!("{file}, {refusal}")))?
+            let text = std::fs::read_to_string(path).map_err(|error| anyhow!("{file} cannot be read: {error}"))?;
+            PartialConfig::parse(&text).map_err(|error| anyhow!("{file}, {error}"))?
         }
     };
-    let settings = settings.overridden_by(&args.settings.settings());
+    let settings = settings.overridden_by(&args.settings.settings()?);
     pack(&settings, args.quiet)?;
     match &args.out {
         Some(out) => Experiment::new(&settings, Some(out)).map_err(with_flags),
@@ -100,7 +102,8 @@ fn with_flags(error: ExperimentError) -> anyhow::Error {
     }
 }
 
-/// Decodes and packs image files, with a bar, if that is not done yet, and says what was left out. The experiment finds them packed.
+/// Decodes and packs image files, with a bar, if that is not done yet, and says what was left out.
+/// The experiment finds them packed.
 fn pack(settings: &PartialConfig, quiet: bool) -> Result<()> {
     let config = settings.resolve()?;
     if quiet || !config.dataset.datasets().iter().any(|dataset| dataset.is_packed()) {
@@ -135,12 +138,13 @@ fn begin_in_free_directory(settings: &PartialConfig) -> Result<Experiment> {
 }
 
 /// What may change when a run goes on: only what does not change its results.
-fn adjusted(args: &Run) -> Result<PartialConfig, ConfigError> {
-    let settings = args.settings.settings();
+fn adjusted(args: &Run) -> Result<PartialConfig> {
+    let settings = args.settings.settings()?;
     let allowed = PartialConfig { threads: settings.threads, data: settings.data.clone(), ..PartialConfig::default() };
     if settings == allowed {
         return Ok(allowed);
     }
-    let why = "`--resume` goes on with the settings of the run: only --threads, --data, --quiet and --json may stand beside it";
-    Err(ConfigError(why.into()))
+    Err(anyhow!(
+        "`--resume` goes on with the settings of the run: only --threads, --data, --quiet and --json may stand beside it"
+    ))
 }

@@ -1,4 +1,5 @@
-//! How far a grid is: one bar over all and a line per running job on a terminal, plain lines in a pipe.
+//! How far a grid is: one bar over all and a line per running job on a terminal, plain lines in a
+//! pipe.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,5 @@
-//! Letters of five by seven dots, drawn for this program. Small letters are written as capitals; what has no letter here, as a box.
+//! Letters of five by seven dots, drawn for this program. Small letters are written as capitals;
+//! what has no letter here, as a box.
 
 /// Pixels of a dot, across and down: letters of single pixels cannot be read on today's screens.
 const DOT: usize = 2;

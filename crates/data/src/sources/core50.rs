@@ -1,7 +1,9 @@
-//! CORe50: fifty objects, filmed in eleven sessions. `s1/o1/C_01_01_000.png`: session, object, frame.
+//! CORe50: fifty objects, filmed in eleven sessions. `s1/o1/C_01_01_000.png`: session, object,
+//! frame.
 //!
-//! Every third frame is used, as neighbours hardly differ. Sessions 3, 7 and 10 are for testing, cut to 200 frames an object, evenly: the
-//! first 200 would leave out session 10. The others are for training. Sessions are domains.
+//! Every third frame is used, as neighbours hardly differ. Sessions 3, 7 and 10 are for testing,
+//! cut to 200 frames an object, evenly: the first 200 would leave out session 10. The others are
+//! for training. Sessions are domains.
 
 use std::path::Path;
 

@@ -1,5 +1,6 @@
-//! A class-balanced subset of Fashion-MNIST inside the program, so that the first run needs no download: 10 classes × (250 train + 100 test)
-//! grey images of 28×28. Fashion-MNIST is by Zalando SE under the MIT licence; `scripts/make_embedded.py` made the files.
+//! A class-balanced subset of Fashion-MNIST inside the program, so that the first run needs no
+//! download: 10 classes × (250 train + 100 test) grey images of 28×28. Fashion-MNIST is by Zalando
+//! SE under the MIT licence; `scripts/make_embedded.py` made the files.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Food-101's first hundred classes: `images/CLASS/ID.jpg`, listed in `meta/train.json` and `meta/test.json`. Of each class the first 500
-//! training and the first 100 test images are used.
+//! Food-101's first hundred classes: `images/CLASS/ID.jpg`, listed in `meta/train.json` and
+//! `meta/test.json`. Of each class the first 500 training and the first 100 test images are used.
 
 use std::{collections::BTreeMap, path::Path};
 

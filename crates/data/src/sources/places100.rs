@@ -1,5 +1,6 @@
-//! Places365's first hundred categories in their small version: `data_256/a/airfield/00000001.jpg` and `val_256/Places365_val_00000001.jpg`,
-//! listed in three files. Of each category the first 450 training images and all validation images are used.
+//! Places365's first hundred categories in their small version: `data_256/a/airfield/00000001.jpg`
+//! and `val_256/Places365_val_00000001.jpg`, listed in three files. Of each category the first 450
+//! training images and all validation images are used.
 
 use std::{
     collections::BTreeSet,
@@ -82,7 +83,8 @@ fn numbered(path: &Path) -> Result<Vec<(String, u16)>, DataError> {
     lines(path, "lines of a path and a number")?.into_iter().enumerate().map(parse).collect()
 }
 
-/// Of the archives of Places, the entries in use, once the lists are in `directory`: 55,000 of 1.8 million. None means all.
+/// Of the archives of Places, the entries in use, once the lists are in `directory`: 55,000 of 1.8
+/// million. None means all.
 pub(crate) fn wanted(
     dataset: Dataset,
     archive: &Archive,

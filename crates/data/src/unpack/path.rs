@@ -8,7 +8,8 @@ const LONGEST: usize = 4096;
 /// The path that a name means, below the directory it is joined to; empty for the directory itself.
 ///
 /// # Errors
-/// It would leave the directory, or means something else on another system. The text says what it does.
+/// It would leave the directory, or means something else on another system. The text says what it
+/// does.
 pub(crate) fn safe(name: &str) -> Result<PathBuf, &'static str> {
     if name.starts_with('/') {
         return Err("is an absolute path");

@@ -14,7 +14,8 @@ pub fn cifar100() -> Option<PathBuf> {
     found.or_else(|| skipped("CIFAR-100", "set REHEARSAL_CIFAR100 to the directory of its train.bin"))
 }
 
-/// Writes to the terminal itself: `eprintln!` would go to the test harness, which shows it only when a test fails.
+/// Writes to the terminal itself: `eprintln!` would go to the test harness, which shows it only
+/// when a test fails.
 fn skipped(what: &str, how: &str) -> Option<PathBuf> {
     let line = format!("\n*** SKIPPED: the test that reads the real {what}. To run it: {how}\n");
     let _ = std::io::stderr().write_all(line.as_bytes());

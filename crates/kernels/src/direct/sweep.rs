@@ -47,7 +47,8 @@ impl Sweep {
         }
     }
 
-    /// The row (or column) of the convolution's kernel behind tap `t` of a gradient sweep along axis `axis`.
+    /// The row (or column) of the convolution's kernel behind tap `t` of a gradient sweep along
+    /// axis `axis`.
     fn gradient_tap(self, conv: Convolution, axis: usize, t: usize) -> usize {
         match (conv.stride, conv.kernel, self.parity[axis]) {
             (_, 1, _) => 0,
@@ -229,7 +230,8 @@ impl<K: Sink> Task<'_, K> {
                 }
                 let (channel, done) = (panel.first + j * S::LANES, j * S::LANES);
                 let mut sums = [simd.zero(); 2];
-                // SAFETY: the pixels are this task's own, inside the output; the sums are this task's row.
+                // SAFETY: the pixels are this task's own, inside the output; the sums are this
+                // task's row.
                 unsafe {
                     self.sink.put(simd, at, channel, panel.width - done, values, &mut sums);
                     if K::GATHERS {

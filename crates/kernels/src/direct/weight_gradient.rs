@@ -1,10 +1,12 @@
-//! The gradient to the weights, straight from its definition: for each tap, input pixels times output gradients.
+//! The gradient to the weights, straight from its definition: for each tap, input pixels times
+//! output gradients.
 //!
-//! Images of many channels are first copied into blocks of channels, `[block][pixel][channel]`, because the loop reads a few
-//! channels of very many pixels, and pixels of 256 or 512 channels all fall into the same few cache sets. Then the batch is cut
-//! into parts (as many as the size of the gradient allows partial copies), and a part into bands of rows that stay in the
-//! first-level cache while every tap reads them: `[tap][cin][cout] += x[pixel + tap][cin] · g[pixel][cout]`. Parts are added in
-//! order.
+//! Images of many channels are first copied into blocks of channels, `[block][pixel][channel]`,
+//! because the loop reads a few channels of very many pixels, and pixels of 256 or 512 channels all
+//! fall into the same few cache sets. Then the batch is cut into parts (as many as the size of the
+//! gradient allows partial copies), and a part into bands of rows that stay in the first-level
+//! cache while every tap reads them: `[tap][cin][cout] += x[pixel + tap][cin] · g[pixel][cout]`.
+//! Parts are added in order.
 
 use crate::buffer::{Buffer, Shared};
 use crate::convolution::{Convolution, Machine};
@@ -16,13 +18,14 @@ use crate::simd::Simd;
 use crate::size;
 use std::ops::Range;
 
-/// Floats of all partial gradients together: more would cost more memory traffic than their parts gain.
+/// Floats of all partial gradients together: more would cost more memory traffic than their parts
+/// gain.
 const PARTIAL: usize = 1 << 18;
 /// Channels of a block, at most.
 const BLOCK: usize = 48;
 
-/// Writes `Σ x · g` to `gradient` `[k, k, cin, cout]`; `input` is the layer's bordered input, `grad` the gradient of its output.
-/// The caller has checked all shapes.
+/// Writes `Σ x · g` to `gradient` `[k, k, cin, cout]`; `input` is the layer's bordered input,
+/// `grad` the gradient of its output. The caller has checked all shapes.
 pub(crate) fn weight_gradient(machine: &Machine, conv: Convolution, input: &Image, grad: &Image, gradient: &mut [f32]) {
     let Machine { pool, isa, spare, .. } = machine;
     let len = gradient.len();
@@ -36,7 +39,8 @@ pub(crate) fn weight_gradient(machine: &Machine, conv: Convolution, input: &Imag
     let blocks = x.count * g.count;
     pool.run(parts * blocks, |task, _| {
         let (part, row, column) = (task / blocks, task % blocks / g.count, task % g.count);
-        // SAFETY: copy `part` lies inside the partial gradients; the rows and columns of one block of it are this task's own.
+        // SAFETY: copy `part` lies inside the partial gradients; the rows and columns of one block
+        // of it are this task's own.
         let out = unsafe { shared.at(part * len) };
         let images = part * images / parts..(part + 1) * images / parts;
         let (x_at, g_at) = (row * x.block_len(), column * g.block_len());
@@ -201,7 +205,8 @@ impl Task<'_> {
                     for r in 0..MR {
                         rows[r] = left.wrapping_add(r);
                     }
-                    // SAFETY: a row of pixels of both images; the last register of a pixel may read into the next or the slack.
+                    // SAFETY: a row of pixels of both images; the last register of a pixel may read
+                    // into the next or the slack.
                     unsafe { totals.accumulate(simd, rows, stride * self.x.width, right, self.g.width, w) };
                     left = left.wrapping_add(x_row);
                     right = right.wrapping_add(g_row);

@@ -27,7 +27,8 @@ pub struct Gradients {
     pub layers: Vec<LayerGradient>,
 }
 
-/// Memory of a backward pass, by stage: gradients of a block's end and middle, and (bordered) of two convolutions' outputs.
+/// Memory of a backward pass, by stage: gradients of a block's end and middle, and (bordered) of
+/// two convolutions' outputs.
 pub(super) struct Scratch {
     batch: usize,
     stages: Vec<Stage>,
@@ -105,8 +106,8 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// On entry `here.end` is the gradient of the block's end; on return, the gradient of its beginning is in `here.end` or, if
-    /// the shape changes, in `earlier.end`.
+    /// On entry `here.end` is the gradient of the block's end; on return, the gradient of its
+    /// beginning is in `here.end` or, if the shape changes, in `earlier.end`.
     fn block(&mut self, b: usize, block: &Block, here: &mut Stage, earlier: Option<&mut Stage>) {
         let tape = self.tape.workspace();
         let (before, middle, end) = (workspace::before(b), workspace::middle(b), workspace::end(b));
@@ -143,14 +144,16 @@ impl Pass<'_> {
         PackedInputGradient::new(machine, conv, self.parameters[layer].weight)
     }
 
-    /// Masks the gradient of an activation and gathers the sums that the norms of `layer` and `shortcut` need.
+    /// Masks the gradient of an activation and gathers the sums that the norms of `layer` and
+    /// `shortcut` need.
     fn gate(&mut self, activation: usize, layer: usize, shortcut: Option<usize>, grad: &mut Image) {
         let tape = self.tape.workspace();
         let shortcut = shortcut.map(|layer| tape.output(layer));
         gate(&self.engine.machine, tape.activation(activation), tape.output(layer), shortcut, grad, self.sums);
     }
 
-    /// Backward through the norm of `layer`, whose sum with the output is the `kind`-th one gathered.
+    /// Backward through the norm of `layer`, whose sum with the output is the `kind`-th one
+    /// gathered.
     fn norm(&mut self, layer: usize, kind: usize, grad: &Image, output_grad: &mut Image) {
         let y = self.tape.workspace().output(layer);
         let sums = self.sums.totals().into_iter().map(|sums| [sums[0], sums[kind]]);

@@ -24,8 +24,8 @@ pub(super) fn check(layers: &[Layer], parameters: &[LayerParameters<'_>]) {
     }
 }
 
-/// One version of all parameters, packed and transformed for forward passes. A backward pass packs one layer after another for
-/// itself: kept, that would be as much memory again.
+/// One version of all parameters, packed and transformed for forward passes. A backward pass packs
+/// one layer after another for itself: kept, that would be as much memory again.
 ///
 /// Any engine of the same architecture and instructions may use them, and computes by the algorithm
 /// of the one that packed them.

@@ -1,13 +1,15 @@
 //! The memory of a forward pass, and the shelf where it waits for the next one.
 //!
-//! A pass with a tape keeps every convolution's output and every activation. A pass without one needs two convolution outputs
-//! and three activations, which it writes again and again, in the shapes of one stage after another.
+//! A pass with a tape keeps every convolution's output and every activation. A pass without one
+//! needs two convolution outputs and three activations, which it writes again and again, in the
+//! shapes of one stage after another.
 
 use crate::architecture::{Architecture, Block, Layer};
 use crate::image::{Image, Layout, Shape};
 use std::sync::{Mutex, PoisonError};
 
-/// Images of one pass. `outputs` are the convolutions' (before the norm), `activations` what follows a `ReLU` (bordered).
+/// Images of one pass. `outputs` are the convolutions' (before the norm), `activations` what
+/// follows a `ReLU` (bordered).
 pub(crate) struct Workspace {
     pub batch: usize,
     pub taped: bool,
@@ -83,7 +85,8 @@ impl Workspace {
         (input, &mut self.outputs[image])
     }
 
-    /// The activation to write, beside everything an activation is made of: all outputs by layer, and maybe another activation.
+    /// The activation to write, beside everything an activation is made of: all outputs by layer,
+    /// and maybe another activation.
     pub(crate) fn activate(&mut self, to: usize, residual: Option<usize>) -> (Outputs<'_>, Option<&Image>, &mut Image) {
         let outputs = Outputs { images: &self.outputs, of: &self.output_of };
         let Place { image: to, layout } = self.activation_of[to];
@@ -112,7 +115,8 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// Images to allocate; without a tape, those of one role share their memory, which is large enough for each.
+/// Images to allocate; without a tape, those of one role share their memory, which is large enough
+/// for each.
 struct Plan {
     taped: bool,
     rooms: Vec<Room>,
@@ -145,7 +149,8 @@ impl Plan {
 #[derive(Default)]
 pub(crate) struct Shelf(Mutex<Vec<Workspace>>);
 
-/// More than this many unused workspaces are thrown away, the oldest first: a step needs two tapes and one pass without.
+/// More than this many unused workspaces are thrown away, the oldest first: a step needs two tapes
+/// and one pass without.
 const KEPT: usize = 3;
 
 impl Shelf {
@@ -161,7 +166,8 @@ impl Shelf {
         if let Some(found) = free.iter().rposition(|w| w.batch == batch && w.taped == taped) {
             return free.remove(found);
         }
-        // Passes without a tape are the large ones; while a memory fills, each is larger than the one before.
+        // Passes without a tape are the large ones; while a memory fills, each is larger than the
+        // one before.
         free.retain(|w| w.taped || taped);
         Workspace::new(architecture, layers, blocks, batch, taped)
     }

@@ -10,7 +10,8 @@ use crate::simd::{MAX_LANES, Simd};
 use crate::sums::Sums;
 use std::ops::Range;
 
-/// Masks `grad` in place by `activation > 0` and gathers, per channel, `Σ g`, `Σ g · y` and (with a shortcut) `Σ g · shortcut`.
+/// Masks `grad` in place by `activation > 0` and gathers, per channel, `Σ g`, `Σ g · y` and (with a
+/// shortcut) `Σ g · shortcut`.
 ///
 /// # Panics
 /// If the images are not all of one shape.
@@ -110,8 +111,8 @@ pub(crate) struct Backward {
 }
 
 impl Backward {
-    /// From `Σ g` and `Σ g · y` per channel over `pixels` pixels. With `constants`, the statistics did not come from `y` (running
-    /// statistics), so no gradient flows through them.
+    /// From `Σ g` and `Σ g · y` per channel over `pixels` pixels. With `constants`, the statistics
+    /// did not come from `y` (running statistics), so no gradient flows through them.
     ///
     /// # Panics
     /// If there are fewer statistics or factors than sums.
@@ -141,7 +142,8 @@ impl Backward {
         (new, own)
     }
 
-    /// Writes the gradient of `y` to the bordered image `out`, from the masked gradient `grad` of the norm's output.
+    /// Writes the gradient of `y` to the bordered image `out`, from the masked gradient `grad` of
+    /// the norm's output.
     ///
     /// # Panics
     /// If the images are not all of one shape, or the norm was of another number of channels.

@@ -1,4 +1,5 @@
-//! Rows of an image as flat arrays: per-channel values repeated along them, and how they are dealt out to tasks.
+//! Rows of an image as flat arrays: per-channel values repeated along them, and how they are dealt
+//! out to tasks.
 
 use crate::buffer::Buffer;
 use crate::image::{Layout, Shape};

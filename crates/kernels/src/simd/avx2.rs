@@ -21,8 +21,8 @@ impl Avx2 {
     }
 }
 
-// SAFETY (of every block below): an `Avx2` exists only where the instructions do; `load` and `store` pass their caller's
-// promise about memory on.
+// SAFETY (of every block below): an `Avx2` exists only where the instructions do; `load` and
+// `store` pass their caller's promise about memory on.
 impl Simd for Avx2 {
     type V = __m256;
     const LANES: usize = 8;
@@ -103,8 +103,9 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn store_first(self, to: *mut f32, v: Self::V, count: usize) {
-        // SAFETY: the caller vouches for `count` floats; half a register is the common tail (20 channels = 8 + 8 + 4), and
-        // AMD's masked stores are microcoded, so the rest goes over the stack.
+        // SAFETY: the caller vouches for `count` floats; half a register is the common tail (20
+        // channels = 8 + 8 + 4), and AMD's masked stores are microcoded, so the rest goes over the
+        // stack.
         unsafe {
             match count {
                 8.. => _mm256_storeu_ps(to, v),

@@ -27,8 +27,8 @@ fn first(count: usize) -> u16 {
     if count >= 16 { u16::MAX } else { (1 << count) - 1 }
 }
 
-// SAFETY (of every block below): an `Avx512` exists only where the instructions do; loads and stores pass their caller's
-// promise about memory on.
+// SAFETY (of every block below): an `Avx512` exists only where the instructions do; loads and
+// stores pass their caller's promise about memory on.
 impl Simd for Avx512 {
     type V = __m512;
     const LANES: usize = 16;

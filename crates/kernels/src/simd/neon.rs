@@ -20,8 +20,8 @@ impl Neon {
     }
 }
 
-// SAFETY (of every block below): a `Neon` exists only where the instructions do; `load` and `store` pass their caller's
-// promise about memory on.
+// SAFETY (of every block below): a `Neon` exists only where the instructions do; `load` and `store`
+// pass their caller's promise about memory on.
 impl Simd for Neon {
     type V = float32x4_t;
     const LANES: usize = 4;

@@ -1,4 +1,5 @@
-//! Plain Rust on four lanes: what every processor can do, and the yardstick the other paths are tested against.
+//! Plain Rust on four lanes: what every processor can do, and the yardstick the other paths are
+//! tested against.
 
 use super::Simd;
 
@@ -54,7 +55,8 @@ impl Simd for Portable {
         lanewise!(a, b => a * b)
     }
 
-    // `f32::mul_add` would call a library routine where there is no fused instruction: two roundings are the price here.
+    // `f32::mul_add` would call a library routine where there is no fused instruction: two
+    // roundings are the price here.
     #[inline(always)]
     fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
         lanewise!(a, b, c => a * b + c)

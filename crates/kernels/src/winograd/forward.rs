@@ -1,7 +1,8 @@
-//! The forward pass (and, with other weights, the input gradient), in chunks of tiles that stay in the second-level cache.
+//! The forward pass (and, with other weights, the input gradient), in chunks of tiles that stay in
+//! the second-level cache.
 //!
-//! Many tiles: a task takes a chunk through all three steps. Few tiles but many channels: all tiles are transformed first, then a
-//! task takes a block of output channels through the other two steps.
+//! Many tiles: a task takes a chunk through all three steps. Few tiles but many channels: all tiles
+//! are transformed first, then a task takes a block of output channels through the other two steps.
 
 use super::tiles::{Tiles, Transformed, transform_input};
 use super::{POINTS, Weights, transform};
@@ -21,7 +22,8 @@ const CHUNK: usize = 24;
 const BLOCK: usize = 48;
 /// Below this many chunks, tasks are blocks of output channels.
 const FEW: usize = 12;
-/// The most registers of a block's row, for the sums: four lanes each, and two panels may have one more than a pair.
+/// The most registers of a block's row, for the sums: four lanes each, and two panels may have one
+/// more than a pair.
 const MOST: usize = BLOCK / 4 + 2;
 
 impl Weights {
@@ -214,8 +216,9 @@ impl<K: Sink> Multiply<'_, K> {
                 for r in 0..MR {
                     left[r] = v.wrapping_add((t + r) * v_pitch);
                 }
-                // SAFETY: rows of `depth` floats of the transformed tiles and of the packed weights; `m` is this task's own and
-                // has room for the chunk's tiles and the block's registers.
+                // SAFETY: rows of `depth` floats of the transformed tiles and of the packed
+                // weights; `m` is this task's own and has room for the chunk's tiles and the
+                // block's registers.
                 unsafe {
                     totals.accumulate(simd, left, 1, u, width, depth);
                     totals.store(simd, m.add(t * m_pitch), m_pitch);

@@ -32,7 +32,8 @@ impl Tiles {
     }
 }
 
-/// A matrix `[tiles, pitch]` for each point and each block of channels: `[block][point][tile][channel]`.
+/// A matrix `[tiles, pitch]` for each point and each block of channels:
+/// `[block][point][tile][channel]`.
 #[derive(Clone, Copy)]
 pub(super) struct Transformed {
     /// Floats from a tile to the next.
@@ -45,7 +46,8 @@ pub(super) struct Transformed {
 }
 
 impl Transformed {
-    /// Room for `tiles` rows of `channels` floats, in whole registers of `lanes`; all channels are one block.
+    /// Room for `tiles` rows of `channels` floats, in whole registers of `lanes`; all channels are
+    /// one block.
     pub(super) fn new(tiles: usize, channels: usize, lanes: usize) -> Self {
         let mut pitch = channels.next_multiple_of(lanes);
         if pitch.is_multiple_of(128) {
@@ -55,7 +57,8 @@ impl Transformed {
         Self { pitch, point: size::floats([tiles, pitch]) + GAP, block: usize::MAX, channels }
     }
 
-    /// Blocks of `block` channels, a multiple of `lanes`: what a weight gradient reads tile by tile, a few channels of each.
+    /// Blocks of `block` channels, a multiple of `lanes`: what a weight gradient reads tile by
+    /// tile, a few channels of each.
     pub(super) fn in_blocks(tiles: usize, channels: usize, block: usize) -> Self {
         Self { pitch: block, point: size::floats([tiles, block]) + GAP, block, channels }
     }
@@ -95,7 +98,8 @@ pub(super) unsafe fn transform_input<S: Simd>(
         let from = image.at(layout.offset_before(n, y, x));
         let mut channel = 0;
         while channel < c {
-            // SAFETY: 6×6 pixels inside the bordered image; a register may run over into the next pixel or the slack.
+            // SAFETY: 6×6 pixels inside the bordered image; a register may run over into the next
+            // pixel or the slack.
             unsafe {
                 let to = to.add(t * at.pitch + at.channel(channel));
                 transform::input_tile(simd, from.add(channel), row, c, to, at.point);
@@ -126,7 +130,8 @@ pub(super) unsafe fn transform_output_gradient<S: Simd>(
         let from = image.at(layout.offset(n, y, x));
         let mut channel = 0;
         while channel < c {
-            // SAFETY: 4×4 pixels inside the image rounded up to tiles; a register may run over into the next pixel or the slack.
+            // SAFETY: 4×4 pixels inside the image rounded up to tiles; a register may run over into
+            // the next pixel or the slack.
             unsafe {
                 let to = to.add(t * at.pitch + at.channel(channel));
                 transform::output_gradient_tile(simd, from.add(channel), row, c, to, at.point);

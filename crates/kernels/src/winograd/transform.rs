@@ -1,7 +1,8 @@
 //! The transforms on registers of independent channels.
 //!
-//! The two-dimensional ones never hold all 36 points: they make two rows of points (or outputs) at a time from the input's columns
-//! and finish those rows at once. Some inputs are read twice, but nothing is spilled, which is what costs.
+//! The two-dimensional ones never hold all 36 points: they make two rows of points (or outputs) at
+//! a time from the input's columns and finish those rows at once. Some inputs are read twice, but
+//! nothing is spilled, which is what costs.
 
 use crate::simd::Simd;
 
@@ -63,7 +64,8 @@ fn input<S: Simd>(s: S, d: [S::V; 6]) -> [S::V; 6] {
     [p0, p1, p2, p3, p4, p5]
 }
 
-/// Writes `Bᵀ d B` of the 6×6 pixels at `from`, rows `row` and columns `column` floats apart, to 36 places `point` floats apart.
+/// Writes `Bᵀ d B` of the 6×6 pixels at `from`, rows `row` and columns `column` floats apart, to 36
+/// places `point` floats apart.
 ///
 /// # Safety
 /// A register must be readable at every pixel and writable at every place.
@@ -81,7 +83,8 @@ pub(super) unsafe fn input_tile<S: Simd>(
         for j in 0..6 {
             let mut d = [s.zero(); 6];
             for i in 0..6 {
-                // SAFETY: the caller vouches for the pixels. Those a pair does not use are not loaded.
+                // SAFETY: the caller vouches for the pixels. Those a pair does not use are not
+                // loaded.
                 d[i] = unsafe { s.load(from.add(i * row + j * column)) };
             }
             [rows[0][j], rows[1][j]] = input_pair(s, pair, d);
@@ -168,7 +171,8 @@ fn output_gradient_pair<S: Simd>(s: S, pair: Pair, y: [S::V; 4]) -> [S::V; 2] {
     [s.add(even, odd), s.sub(even, odd)]
 }
 
-/// Writes `A y Aᵀ` of the 4×4 pixels at `from`, rows `row` and columns `column` floats apart, to 36 places `point` floats apart.
+/// Writes `A y Aᵀ` of the 4×4 pixels at `from`, rows `row` and columns `column` floats apart, to 36
+/// places `point` floats apart.
 ///
 /// # Safety
 /// A register must be readable at every pixel and writable at every place.
@@ -186,7 +190,8 @@ pub(super) unsafe fn output_gradient_tile<S: Simd>(
         for j in 0..4 {
             let mut y = [s.zero(); 4];
             for i in 0..4 {
-                // SAFETY: the caller vouches for the pixels. Those a pair does not use are not loaded.
+                // SAFETY: the caller vouches for the pixels. Those a pair does not use are not
+                // loaded.
                 y[i] = unsafe { s.load(from.add(i * row + j * column)) };
             }
             [rows[0][j], rows[1][j]] = output_gradient_pair(s, pair, y);

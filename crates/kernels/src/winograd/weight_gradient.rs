@@ -1,8 +1,9 @@
 //! The gradient to the weights: `Gᵀ [V[ξ]ᵀ · (A y Aᵀ)[ξ]] G`, the products summed over all tiles.
 //!
-//! Few channels: the tiles are cut into parts; each part's chunks are transformed and multiplied in the second-level cache, its
-//! sums added to the part's own `[ξ][cin][cout]`; parts are then added in order. Many channels: all tiles are transformed first,
-//! then each task computes a block of input channels × output channels over all tiles and transforms it back at once.
+//! Few channels: the tiles are cut into parts; each part's chunks are transformed and multiplied in
+//! the second-level cache, its sums added to the part's own `[ξ][cin][cout]`; parts are then added
+//! in order. Many channels: all tiles are transformed first, then each task computes a block of
+//! input channels × output channels over all tiles and transforms it back at once.
 
 use super::tiles::{Tiles, Transformed, transform_input, transform_output_gradient};
 use super::{POINTS, transform};
@@ -148,7 +149,8 @@ impl Kernel for Transform<'_> {
     }
 }
 
-/// `out[ξ][row][column] (+)= Σ_tile v[ξ][tile][row] · g[ξ][tile][column]`, rows and columns counted from the ranges' starts in `out`.
+/// `out[ξ][row][column] (+)= Σ_tile v[ξ][tile][row] · g[ξ][tile][column]`, rows and columns counted
+/// from the ranges' starts in `out`.
 struct Product<'a> {
     v: *const f32,
     v_at: Transformed,
@@ -192,7 +194,8 @@ impl Product<'_> {
                 for r in 0..MR {
                     left[r] = v.wrapping_add(first + r);
                 }
-                // SAFETY: `depth` tiles of both transformed images; `out` holds whole registers of every row.
+                // SAFETY: `depth` tiles of both transformed images; `out` holds whole registers of
+                // every row.
                 unsafe {
                     totals.accumulate(simd, left, v_pitch, g, g_pitch, depth);
                     let to = out.add(first * pitch);

@@ -1,4 +1,5 @@
-//! Weights in the transformed domain, packed in panels of output channels: `[panel][ξ][cin][panel width]`.
+//! Weights in the transformed domain, packed in panels of output channels: `[panel][ξ][cin][panel
+//! width]`.
 
 use super::{POINTS, transform};
 use crate::buffer::{Loan, Shared};
@@ -88,7 +89,8 @@ impl Kernel for Pack<'_> {
                 while column < width {
                     let from = row * self.columns + panel.first + column;
                     let count = (panel.width - column.min(panel.width)).min(S::LANES);
-                    // SAFETY: `count` weights of each tap; the packed rows of these input channels are this task's own.
+                    // SAFETY: `count` weights of each tap; the packed rows of these input channels
+                    // are this task's own.
                     unsafe {
                         let to = self.out.at(base + row * width + column);
                         self.one(simd, from, count, to, self.depth * width);

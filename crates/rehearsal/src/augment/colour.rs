@@ -5,7 +5,8 @@ use crate::rng::Rng;
 const STRENGTH: (f64, f64) = (0.6, 1.4);
 const HUE: (f64, f64) = (-0.1, 0.1);
 
-/// Brightness, contrast, saturation and hue by random amounts, in random order. Grey images have neither saturation nor hue.
+/// Brightness, contrast, saturation and hue by random amounts, in random order. Grey images have
+/// neither saturation nor hue.
 pub(super) fn jitter(image: &mut [u8], channels: usize, rng: &mut Rng) {
     let [brightness_by, contrast_by, saturation_by] = [(); 3].map(|()| rng.uniform(STRENGTH.0, STRENGTH.1) as f32);
     let hue_by = rng.uniform(HUE.0, HUE.1) as f32;
@@ -81,7 +82,8 @@ fn hue(image: &mut [u8], turn: f32) {
             _ => 4.0 + (red - green) / spread,
         };
         let sixths = (sixths + 6.0 * turn).rem_euclid(6.0);
-        // How far a channel is below the highest, `around` sixths of the circle from red: the six straight pieces of the HSV wheel.
+        // How far a channel is below the highest, `around` sixths of the circle from red: the six
+        // straight pieces of the HSV wheel.
         let channel = |around: f32| {
             let k = (around + sixths).rem_euclid(6.0);
             (high - spread * k.min(4.0 - k).clamp(0.0, 1.0) + 0.5) as u8
@@ -115,7 +117,8 @@ mod tests {
         assert_eq!(changed(greyscale), [124, 124, 124, 36, 36, 36]);
     }
 
-    /// `colorsys`: 200,100,50 has hue 1/18; a third of the circle moves red to green and green to blue.
+    /// `colorsys`: 200,100,50 has hue 1/18; a third of the circle moves red to green and green to
+    /// blue.
     #[test]
     fn hue_turns_around_the_circle() {
         assert_eq!(changed(|i| hue(i, 0.0)), TWO_PIXELS);

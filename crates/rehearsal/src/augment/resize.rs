@@ -1,4 +1,5 @@
-//! Bilinear resizing of a window of an image: half-pixel centres, antialiased when shrinking (a triangle filter of widened support).
+//! Bilinear resizing of a window of an image: half-pixel centres, antialiased when shrinking (a
+//! triangle filter of widened support).
 
 use crate::sample::ImageShape;
 
@@ -87,7 +88,8 @@ mod tests {
         assert_eq!(resize(&image, Window { top: 0, left: 0, height: 1, width: 2 }, (1, 4)), [0, 25, 75, 100]);
     }
 
-    /// `PIL.Image.fromarray(numpy.array([[0, 100, 200, 40]], 'uint8')).resize((2, 1), Image.BILINEAR)` of Pillow gives [71, 117].
+    /// `PIL.Image.fromarray(numpy.array([[0, 100, 200, 40]], 'uint8')).resize((2, 1),
+    /// Image.BILINEAR)` of Pillow gives [71, 117].
     #[test]
     fn shrinking_averages() {
         assert_eq!(resize(&[0, 100, 200, 40], Window { top: 0, left: 0, height: 1, width: 4 }, (1, 2)), [71, 117]);

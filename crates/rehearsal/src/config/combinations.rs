@@ -15,7 +15,8 @@ pub struct Combination {
 }
 
 impl Combination {
-    /// All that can be named together, and a method alone where it replays nothing; sensible or not.
+    /// All that can be named together, and a method alone where it replays nothing; sensible or
+    /// not.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for &method in MethodKind::ALL {
@@ -36,12 +37,12 @@ impl Combination {
     /// It does not; the error says why.
     pub fn check(self) -> Result<(), ConfigError> {
         let Self { method, policy, retrieval } = self;
-        let (flag, name) = match (policy, retrieval) {
+        let (setting, value) = match (policy, retrieval) {
             (None, None) => return Ok(()),
             _ if method.replays() => return Ok(()),
             (_, Some(retrieval)) => ("retrieval", retrieval.name()),
             (Some(policy), None) => ("memory-policy", policy.name()),
         };
-        Err(ConfigError(format!("{method} replays nothing: `--{flag} {name}` cannot be used with it")))
+        Err(ConfigError::ReplaysNothing { method, setting, value: value.to_owned() })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, DeviceKind, Offer, ScoreNorm, in_range, refuse};
+use super::{ConfigError, DeviceKind, Offer, ScoreNorm, in_range, not_negative, positive, share};
 use crate::{
     learner::CustomNames,
     memory::{GssOptions, PolicyKind},
@@ -44,7 +44,7 @@ pub struct LearnerConfig {
     pub optimizer: OptimizerConfig,
     /// Channels after the first convolution.
     pub width: usize,
-    /// RngStream every draw.
+    /// Seeds every draw.
     pub seed: u64,
     /// Threads; results do not depend on it.
     pub threads: usize,
@@ -94,31 +94,35 @@ impl LearnerConfig {
             ("shapley-neighbours", self.shapley.neighbours, 1_000_000),
             ("shapley-per-class", self.shapley.per_class, 1_000_000),
         ])?;
-        if self.memory.max(self.retrieved) > most || i64::try_from(self.seed).is_err() {
-            return refuse("`--memory`, `--retrieved` or `--seed` is too large".into());
+        // TOML has no larger numbers than i64's.
+        let limits = [
+            ("memory", self.memory as u64, most as u64),
+            ("retrieved", self.retrieved as u64, most as u64),
+            ("seed", self.seed, i64::MAX as u64),
+        ];
+        if let Some(&(setting, found, most)) = limits.iter().find(|(_, found, most)| found > most) {
+            return Err(ConfigError::TooLarge { setting, most, found });
         }
         self.method_options.check()?;
         self.optimizer.check()?;
-        if self.method != MethodKind::ErAce && self.method_options.er_ace.head != AceHead::Linear {
-            return refuse(format!("`head` is an option of er-ace: {} has a head of its own", self.method));
+        if !self.method.chooses_head() && self.method_options.er_ace.head != AceHead::Linear {
+            return Err(ConfigError::Head(self.method));
         }
         self.check_replay()
     }
 
     fn check_replay(&self) -> Result<(), ConfigError> {
-        for (name, value) in [("memory", self.memory), ("retrieved", self.retrieved)] {
+        for (setting, value) in [("memory", self.memory), ("retrieved", self.retrieved)] {
             if self.method.replays() && value == 0 {
-                return refuse(format!("{} replays from memory: `--{name}` must be at least 1", self.method));
+                return Err(ConfigError::Replays { method: self.method, setting });
             }
         }
         if self.retrieval == Some(RetrievalKind::MemoryMatch) && !self.retrieved.is_multiple_of(2) {
-            let retrieved = self.retrieved;
-            return refuse(format!("memory-match retrieves pairs: `--retrieved` must be even, and is {retrieved}"));
+            return Err(ConfigError::OddPairs(self.retrieved));
         }
         match self.ratio.map(|ratio| ratio.high.max(ratio.low)) {
             Some(picked) if picked > self.candidates => {
-                let candidates = self.candidates;
-                refuse(format!("{picked} of {candidates} candidates cannot be picked: raise `--candidates`"))
+                Err(ConfigError::Candidates { picked, candidates: self.candidates })
             }
             _ => Ok(()),
         }
@@ -133,22 +137,13 @@ impl LearnerConfig {
 
 impl OptimizerConfig {
     fn check(&self) -> Result<(), ConfigError> {
-        let Self { lr, momentum, weight_decay, lr_milestones, lr_decay, .. } = self;
-        if !(lr.is_finite() && *lr > 0.0) {
-            return refuse(format!("`lr` must be a positive number, not {lr}"));
+        let &Self { lr, momentum, weight_decay, lr_decay, .. } = self;
+        positive("lr", lr)?;
+        if !(0.0..1.0).contains(&momentum) {
+            return Err(ConfigError::Momentum(momentum));
         }
-        if !(0.0..1.0).contains(momentum) {
-            return refuse(format!("`momentum` must be at least 0 and below 1, not {momentum}"));
-        }
-        if !(weight_decay.is_finite() && *weight_decay >= 0.0) {
-            return refuse(format!("`weight-decay` must not be negative, and is {weight_decay}"));
-        }
-        if !(lr_decay.is_finite() && *lr_decay > 0.0) {
-            return refuse(format!("`lr-decay` must be a positive number, not {lr_decay}"));
-        }
-        match lr_milestones.iter().find(|milestone| !(0.0..=1.0).contains(*milestone)) {
-            Some(wrong) => refuse(format!("`lr-milestones` are shares of a task between 0 and 1, not {wrong}")),
-            None => Ok(()),
-        }
+        not_negative("weight-decay", weight_decay)?;
+        positive("lr-decay", lr_decay)?;
+        self.lr_milestones.iter().try_for_each(|&milestone| share("lr-milestones", milestone))
     }
 }

@@ -1,12 +1,17 @@
-//! The settings that a user gives: everything is optional, names are not yet looked up.
+//! The settings that a user gives: everything is optional. What they are is in the table of
+//! `rehearsal-runs`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt::Display,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
+use rehearsal_runs::{Setting, settings_table};
 use serde::{Deserialize, Serialize};
 
-use super::{Combination, Config, ConfigError, DeviceKind, LearnerConfig, Offer, ScoreNorm, refuse};
+use super::{Combination, Config, ConfigError, DeviceKind, LearnerConfig, Offer, ScoreNorm};
 use crate::{
-    choice::Choice,
     datasets::{Chain, Dataset},
     learner::CustomNames,
     losses::Denominator,
@@ -17,116 +22,141 @@ use crate::{
     retrieval::{Ratio, RetrievalKind},
     shapley::{ShapleyOptions, ShapleyScore},
     stream::{ClassOrder, StreamKind},
+    views::Views,
 };
 
-/// Settings as a user gives them, in a file or on the command line: everything is optional, names are not yet
-/// looked up.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-#[allow(missing_docs, reason = "the fields are those of Config")]
-pub struct PartialConfig {
-    pub dataset: Option<String>,
-    pub data: Option<PathBuf>,
-    pub size: Option<usize>,
-    pub skip_bad: Option<bool>,
-    pub stream: Option<String>,
-    pub blur: Option<f64>,
-    pub task_classes: Option<Vec<Vec<String>>>,
-    pub method: Option<String>,
-    pub retrieval: Option<String>,
-    pub ratio: Option<String>,
-    pub tasks: Option<usize>,
-    pub classes: Option<usize>,
-    pub class_order: Option<String>,
-    pub train_per_class: Option<usize>,
-    pub test_per_class: Option<usize>,
-    pub epochs: Option<usize>,
-    pub memory: Option<usize>,
-    pub batch: Option<usize>,
-    pub retrieved: Option<usize>,
-    pub candidates: Option<usize>,
-    pub lr: Option<f64>,
-    pub momentum: Option<f64>,
-    pub weight_decay: Option<f64>,
-    pub schedule: Option<String>,
-    pub lr_milestones: Option<Vec<f64>>,
-    pub lr_decay: Option<f64>,
-    pub width: Option<usize>,
-    pub seed: Option<u64>,
-    pub threads: Option<usize>,
-    pub device: Option<String>,
-    pub backbone: Option<String>,
-    pub kernels: Option<String>,
-    pub memory_policy: Option<String>,
-    pub temperature: Option<f64>,
-    pub denominator: Option<String>,
-    pub reduction: Option<String>,
-    pub der_alpha: Option<f64>,
-    pub der_beta: Option<f64>,
-    pub task_free: Option<bool>,
-    pub head: Option<String>,
-    pub consistency: Option<f64>,
-    pub stable_frequency: Option<f64>,
-    pub stable_alpha: Option<f64>,
-    pub plastic_frequency: Option<f64>,
-    pub plastic_alpha: Option<f64>,
-    pub gss_groups: Option<usize>,
-    pub gss_group_size: Option<usize>,
-    pub shapley_score: Option<String>,
-    pub shapley_neighbours: Option<usize>,
-    pub shapley_per_class: Option<usize>,
-    pub match_warm_up: Option<u64>,
-    pub views: Option<String>,
-    pub score_norm: Option<String>,
-    pub offer: Option<String>,
-    pub custom_method: Option<String>,
-    pub custom_retrieval: Option<String>,
-    pub custom_memory_policy: Option<String>,
-    pub custom_backbone: Option<String>,
-    pub checkpoint_minutes: Option<f64>,
-    pub diagnostics: Option<bool>,
-    pub tensorboard: Option<bool>,
-    /// Written into a run's own `config.toml`: which version made it.
-    pub version: Option<String>,
-    /// Written into a run's own `config.toml`: the data it was made with. Other data are refused.
-    pub data_sha256: Option<String>,
+/// The type of a setting whose default is filled in: a value where the table has one.
+macro_rules! completed_type {
+    (is $type:ty) => { $type };
+    ($other:ident $type:ty) => { Option<$type> };
 }
+
+/// A setting, or its default where the table has one.
+macro_rules! completed {
+    ($given:expr, is($value:expr)) => {
+        $given.unwrap_or_else(|| $value)
+    };
+    ($given:expr, $other:ident($($words:literal)?)) => {
+        $given
+    };
+}
+
+/// What help says about a default.
+macro_rules! default_text {
+    ($type:ty, is($value:expr)) => {{
+        let value: $type = $value;
+        plain(toml::Value::try_from(value).ok()?)
+    }};
+    ($type:ty, by($words:literal)) => {
+        $words.to_owned()
+    };
+    ($type:ty, none()) => {
+        return None
+    };
+}
+
+/// Reads a setting that is a word, a number or a path.
+macro_rules! read_text {
+    (flag $given:expr, $name:expr, $text:expr) => {
+        $given = Some(read($name, $text)?)
+    };
+    (switch $given:expr, $name:expr, $text:expr) => {
+        $given = Some(read($name, $text)?)
+    };
+    ($other:ident $given:expr, $name:expr, $text:expr) => {
+        return Err(only_in_files($name))
+    };
+}
+
+macro_rules! settings {
+    ($(
+        $name:ident: $type:ty = $default:ident($($value:tt)*), $role:ident,
+        $place:ident($($words:literal),*), $help:literal;
+    )*) => {
+        /// Settings as a user gives them, in a file or on the command line: everything is optional.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+        pub struct PartialConfig {
+            $(#[doc = $help] pub $name: Option<$type>,)*
+        }
+
+        /// The same with the defaults that depend on nothing.
+        #[expect(dead_code, reason = "what only runs write has no default")]
+        struct Completed {
+            $($name: completed_type!($default $type),)*
+        }
+
+        impl PartialConfig {
+            /// What is given here, else what is given there.
+            fn or(self, other: Self) -> Self {
+                Self { $($name: self.$name.or(other.$name),)* }
+            }
+
+            fn complete(self) -> Completed {
+                Completed { $($name: completed!(self.$name, $default($($value)*)),)* }
+            }
+
+            /// Sets a setting from the text that stands for it on a command line: a word, a number,
+            /// a path.
+            ///
+            /// # Errors
+            /// It is no such setting, or cannot be that.
+            pub fn set(&mut self, name: &str, text: &str) -> Result<(), ConfigError> {
+                match name.replace('-', "_").as_str() {
+                    $(stringify!($name) => read_text!($place self.$name, name, text),)*
+                    _ => return Err(only_in_files(name)),
+                }
+                Ok(())
+            }
+
+            /// What help says about the default of a setting; nothing if it has none.
+            pub fn default_text(name: &str) -> Option<String> {
+                Some(match name.replace('-', "_").as_str() {
+                    $(stringify!($name) => default_text!($type, $default($($value)*)),)*
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+settings_table!(settings);
 
 impl PartialConfig {
     /// Reads an experiment file.
     ///
     /// # Errors
-    /// It is not TOML, or has a key that is not known.
+    /// It is not TOML, has a key that is not known, or a value that cannot be.
     pub fn parse(toml: &str) -> Result<Self, ConfigError> {
-        toml::from_str(toml).map_err(|error| {
+        toml::from_str(toml).map_err(|error: toml::de::Error| {
             let line = 1 + error.span().map_or(0, |span| toml[..span.start].matches('\n').count());
-            ConfigError(format!("line {line}: {}", error.message()))
+            // Of a setting that does not exist the message says the name.
+            let setting = toml::from_str(toml).ok().and_then(|table| unreadable(&table));
+            let setting = setting.filter(|name| Setting::find(name).is_some());
+            ConfigError::Unreadable { line: Some(line), setting, why: error.message().trim().to_owned() }
         })
     }
 
-    /// What settings say that are already read.
+    /// Settings that are already read.
     ///
     /// # Errors
-    /// A key is not known, or a value is of another kind.
+    /// A key is not known, or a value cannot be.
     pub fn from_settings(settings: &toml::Table) -> Result<Self, ConfigError> {
-        let read = |settings: toml::Table| settings.try_into::<Self>();
-        read(settings.clone()).map_err(|error| {
-            let alone = |(name, value): (&String, &toml::Value)| {
-                read([(name.clone(), value.clone())].into_iter().collect()).is_err()
-            };
-            let name = settings.iter().find(|entry| alone(*entry)).map(|(name, _)| format!("`{name}`: "));
-            ConfigError(format!("{}{}", name.unwrap_or_default(), error.message().trim()))
+        settings.clone().try_into().map_err(|error: toml::de::Error| ConfigError::Unreadable {
+            line: None,
+            setting: unreadable(settings),
+            why: error.message().trim().to_owned(),
         })
     }
 
-    /// What both say; where they differ, `other`. What the file says only because of a value that `other` replaces goes with it: the ratio
-    /// with the retrieval, a method's defaults with the method, the fingerprint with the data set.
+    /// What both say; where they differ, `other`. What the file says only because of a value that
+    /// `other` replaces goes with it: the ratio with the retrieval, a method's defaults with the
+    /// method, the fingerprint with the data set.
     pub fn overridden_by(&self, other: &Self) -> Self {
         let mut base = self.clone();
         if other.retrieval.is_some() || other.retrieved.is_some() {
             base.ratio = None;
         }
-        if let Some(Ok(method)) = other.method.as_deref().map(MethodKind::from_name) {
+        if let Some(method) = other.method {
             base.forget_what_goes_with_the_method(method);
         }
         if other.dataset.is_some() {
@@ -141,16 +171,22 @@ impl PartialConfig {
         if other.stream.is_some() {
             base.blur = None;
         }
-        macro_rules! join {
-            ($($field:ident),+ $(,)?) => { Self { $($field: other.$field.clone().or(base.$field)),+ } };
+        other.clone().or(base)
+    }
+
+    /// Drops the defaults of the method named here, where another takes its place.
+    fn forget_what_goes_with_the_method(&mut self, next: MethodKind) {
+        let own = self.clone().complete().method;
+        if !next.replays() || own != next && self.retrieval == Some(own.default_retrieval()) {
+            (self.retrieval, self.ratio) = (None, None);
         }
-        join! {
-            dataset, data, size, skip_bad, stream, blur, task_classes, method, retrieval, ratio, tasks, classes, class_order, train_per_class, test_per_class, epochs, memory, batch,
-            retrieved, candidates, lr, momentum, weight_decay, schedule, lr_milestones, lr_decay, width, seed, threads, device, backbone, kernels, memory_policy, temperature, denominator, reduction,
-            der_alpha, der_beta, task_free, head, consistency, stable_frequency, stable_alpha, plastic_frequency, plastic_alpha,
-            gss_groups, gss_group_size, shapley_score, shapley_neighbours, shapley_per_class, match_warm_up,
-            views, score_norm, offer, custom_method, custom_retrieval, custom_memory_policy, custom_backbone, checkpoint_minutes, diagnostics, tensorboard, version, data_sha256,
+        if !next.replays() || own != next && self.memory_policy == Some(own.default_policy()) {
+            self.memory_policy = None;
         }
+        if own != next && self.views == Some(own.default_views()) {
+            self.views = None;
+        }
+        self.memory = self.memory.filter(|&memory| memory > 0);
     }
 
     /// The same with the names of parts of one's own.
@@ -162,27 +198,27 @@ impl PartialConfig {
     /// Completes the settings with defaults and refuses what makes no sense.
     ///
     /// # Errors
-    /// A name is unknown, a number is out of range, or two things do not go together.
+    /// A number is out of range, or two things do not go together.
     pub fn resolve(&self) -> Result<Config, ConfigError> {
-        let dataset = self.dataset()?;
-        let stream = choose(self.stream.as_deref(), StreamKind::ClassIncremental)?;
+        let learner = self.learner()?;
+        let given = self.clone().complete();
         let config = Config {
-            dataset: dataset.clone(),
-            data: self.data.as_deref().map(absolute).transpose()?,
-            size: self.size,
-            skip_bad: self.skip_bad.unwrap_or(false),
-            stream,
-            blur: self.blur(stream)?,
-            task_classes: self.task_classes.clone(),
-            tasks: self.task_count(&dataset, stream)?,
-            classes: self.classes,
-            class_order: choose(self.class_order.as_deref(), ClassOrder::Seeded)?,
-            train_per_class: self.train_per_class,
-            test_per_class: self.test_per_class,
-            learner: self.learner()?,
-            checkpoint_minutes: self.checkpoint_minutes.unwrap_or(10.0),
-            diagnostics: self.diagnostics.unwrap_or(false),
-            tensorboard: self.tensorboard.unwrap_or(false),
+            tasks: given.task_count()?,
+            blur: given.blur()?,
+            dataset: given.dataset,
+            data: given.data.as_deref().map(absolute).transpose()?,
+            size: given.size,
+            skip_bad: given.skip_bad,
+            stream: given.stream,
+            task_classes: given.task_classes,
+            classes: given.classes,
+            class_order: given.class_order,
+            train_per_class: given.train_per_class,
+            test_per_class: given.test_per_class,
+            learner,
+            checkpoint_minutes: given.checkpoint_minutes,
+            diagnostics: given.diagnostics,
+            tensorboard: given.tensorboard,
         };
         config.check()?;
         Ok(config)
@@ -191,169 +227,169 @@ impl PartialConfig {
     /// The part of it that concerns the learner, completed with defaults.
     ///
     /// # Errors
-    /// A name is unknown, or two things do not go together.
+    /// Two things do not go together.
     pub fn learner(&self) -> Result<LearnerConfig, ConfigError> {
-        let method = choose(self.method.as_deref(), MethodKind::Pcr)?;
-        let retrieved = self.retrieved.unwrap_or(10);
-        let retrieval = self.retrieval(method)?;
+        let given = self.clone().complete();
+        let method = given.method;
+        let retrieval = given.retrieval()?;
         Ok(LearnerConfig {
             method,
             retrieval,
-            ratio: self.ratio(retrieval, retrieved)?,
-            memory_policy: self.memory_policy(method)?,
-            epochs: self.epochs.unwrap_or(1),
-            memory: if method.replays() { self.memory.unwrap_or(500) } else { 0 },
-            batch: self.batch.unwrap_or(10),
-            retrieved,
-            candidates: self.candidates.unwrap_or(50),
+            ratio: given.ratio(retrieval)?,
+            memory_policy: given.memory_policy()?,
+            method_options: given.method_options(),
+            epochs: given.epochs,
+            memory: if method.replays() { given.memory } else { 0 },
+            batch: given.batch,
+            retrieved: given.retrieved,
+            candidates: given.candidates,
             optimizer: OptimizerConfig {
-                lr: self.lr.unwrap_or(0.1),
-                momentum: self.momentum.unwrap_or(0.0),
-                weight_decay: self.weight_decay.unwrap_or(0.0),
-                schedule: choose(self.schedule.as_deref(), Schedule::Constant)?,
-                lr_milestones: self.lr_milestones.clone().unwrap_or_else(|| vec![0.5, 0.75]),
-                lr_decay: self.lr_decay.unwrap_or(0.1),
+                lr: given.lr,
+                momentum: given.momentum,
+                weight_decay: given.weight_decay,
+                schedule: given.schedule,
+                lr_milestones: given.lr_milestones,
+                lr_decay: given.lr_decay,
             },
-            width: self.width.unwrap_or(20),
-            seed: self.seed.unwrap_or(0),
-            threads: self.threads.unwrap_or_else(available_threads),
-            device: choose(self.device.as_deref(), DeviceKind::Cpu)?,
-            backbone: choose(self.backbone.as_deref(), BackboneKind::ResNet18)?,
-            kernels: choose(self.kernels.as_deref(), Kernels::Winograd)?,
-            method_options: self.method_options()?,
-            gss: GssOptions { groups: self.gss_groups.unwrap_or(10), group_size: self.gss_group_size.unwrap_or(10) },
+            width: given.width,
+            seed: given.seed,
+            threads: given.threads.unwrap_or_else(available_threads),
+            device: given.device,
+            backbone: given.backbone,
+            kernels: given.kernels,
+            gss: GssOptions { groups: given.gss_groups, group_size: given.gss_group_size },
             shapley: ShapleyOptions {
-                score: choose(self.shapley_score.as_deref(), ShapleyScore::Asvm)?,
-                neighbours: self.shapley_neighbours.unwrap_or(3),
-                per_class: self.shapley_per_class.unwrap_or(2),
+                score: given.shapley_score,
+                neighbours: given.shapley_neighbours,
+                per_class: given.shapley_per_class,
             },
-            match_warm_up: self.match_warm_up.unwrap_or(40),
-            views: choose(self.views.as_deref(), method.default_views())?,
-            score_norm: choose(self.score_norm.as_deref(), ScoreNorm::Batch)?,
-            offer: choose(self.offer.as_deref(), Offer::EveryEpoch)?,
+            match_warm_up: given.match_warm_up,
+            views: given.views.unwrap_or(method.default_views()),
+            score_norm: given.score_norm,
+            offer: given.offer,
             custom: CustomNames {
-                custom_method: self.custom_method.clone(),
-                custom_retrieval: self.custom_retrieval.clone(),
-                custom_memory_policy: self.custom_memory_policy.clone(),
-                custom_backbone: self.custom_backbone.clone(),
+                custom_method: given.custom_method,
+                custom_retrieval: given.custom_retrieval,
+                custom_memory_policy: given.custom_memory_policy,
+                custom_backbone: given.custom_backbone,
             },
         })
     }
+}
 
-    /// Drops the defaults of the method named here, where another takes its place.
-    fn forget_what_goes_with_the_method(&mut self, next: MethodKind) {
-        let Ok(own) = choose(self.method.as_deref(), MethodKind::Pcr) else { return };
-        let is = |setting: &Option<String>, name: &str| setting.as_deref() == Some(name);
-        if !next.replays() || own != next && is(&self.retrieval, own.default_retrieval().name()) {
-            (self.retrieval, self.ratio) = (None, None);
-        }
-        if !next.replays() || own != next && is(&self.memory_policy, own.default_policy().name()) {
-            self.memory_policy = None;
-        }
-        if own != next && is(&self.views, own.default_views().name()) {
-            self.views = None;
-        }
-        self.memory = self.memory.filter(|&memory| memory > 0);
-    }
-
-    fn method_options(&self) -> Result<MethodOptions, ConfigError> {
-        Ok(MethodOptions {
-            temperature: self.temperature.unwrap_or(0.09),
-            denominator: choose(self.denominator.as_deref(), Denominator::Multiset)?,
-            reduction: choose(self.reduction.as_deref(), Reduction::Mean)?,
-            der_pp: DerPpOptions { alpha: self.der_alpha.unwrap_or(0.5), beta: self.der_beta.unwrap_or(0.5) },
-            er_ace: ErAceOptions {
-                task_free: self.task_free.unwrap_or(false),
-                head: choose(self.head.as_deref(), AceHead::Linear)?,
-            },
+/// What depends on more than one setting.
+impl Completed {
+    fn method_options(&self) -> MethodOptions {
+        MethodOptions {
+            temperature: self.temperature,
+            denominator: self.denominator,
+            reduction: self.reduction,
+            der_pp: DerPpOptions { alpha: self.der_alpha, beta: self.der_beta },
+            er_ace: ErAceOptions { task_free: self.task_free, head: self.head },
             cls_er: ClsErOptions {
-                consistency: self.consistency.unwrap_or(0.1),
-                stable_frequency: self.stable_frequency.unwrap_or(0.7),
-                stable_alpha: self.stable_alpha.unwrap_or(0.999),
-                plastic_frequency: self.plastic_frequency.unwrap_or(0.9),
-                plastic_alpha: self.plastic_alpha.unwrap_or(0.999),
+                consistency: self.consistency,
+                stable_frequency: self.stable_frequency,
+                stable_alpha: self.stable_alpha,
+                plastic_frequency: self.plastic_frequency,
+                plastic_alpha: self.plastic_alpha,
             },
-        })
+        }
     }
 
-    fn dataset(&self) -> Result<Chain, ConfigError> {
-        let chain = self.dataset.as_deref().map_or(Ok(Dataset::Embedded.into()), str::parse::<Chain>);
-        chain.map_err(|error| ConfigError(error.to_string()))
-    }
-
-    fn blur(&self, stream: StreamKind) -> Result<Option<f64>, ConfigError> {
-        match (stream, self.blur) {
+    fn blur(&self) -> Result<Option<f64>, ConfigError> {
+        match (self.stream, self.blur) {
             (StreamKind::Blurry, None) => Ok(Some(0.1)),
-            (StreamKind::Blurry, Some(blur)) if !(0.0..=1.0).contains(&blur) => {
-                refuse(format!("`blur` is a share between 0 and 1, not {blur}"))
+            (StreamKind::Blurry, Some(found)) if !(0.0..=1.0).contains(&found) => {
+                Err(ConfigError::Share { setting: "blur", found })
             }
             (StreamKind::Blurry, blur) | (_, blur @ None) => Ok(blur),
-            (_, Some(_)) => refuse("`blur` is for `stream = \"blurry\"`".into()),
+            (_, Some(_)) => Err(ConfigError::Blur),
         }
     }
 
-    fn task_count(&self, dataset: &Chain, stream: StreamKind) -> Result<usize, ConfigError> {
-        let Some(listed) = &self.task_classes else {
-            let domains = || (stream == StreamKind::DomainIncremental).then_some(dataset.domains()).flatten();
-            return Ok(self.tasks.or_else(domains).unwrap_or_else(|| dataset.default_tasks()));
+    fn task_count(&self) -> Result<usize, ConfigError> {
+        let Some(listed) = self.task_classes.as_ref().map(Vec::len) else {
+            let is_by_domain = self.stream == StreamKind::DomainIncremental;
+            let domains = || is_by_domain.then_some(self.dataset.domains()).flatten();
+            return Ok(self.tasks.or_else(domains).unwrap_or_else(|| self.dataset.default_tasks()));
         };
         match self.tasks {
-            _ if stream == StreamKind::DomainIncremental => {
-                refuse("in a domain-incremental stream every task has every class: leave out `task-classes`".into())
-            }
-            Some(tasks) if tasks != listed.len() => {
-                refuse(format!("`tasks` is {tasks}, but `task-classes` lists {}: leave out one of them", listed.len()))
-            }
-            _ => Ok(listed.len()),
+            _ if self.stream == StreamKind::DomainIncremental => Err(ConfigError::TaskClassesOfDomains),
+            Some(tasks) if tasks != listed => Err(ConfigError::TaskCount { tasks, listed }),
+            _ => Ok(listed),
         }
     }
 
-    fn retrieval(&self, method: MethodKind) -> Result<Option<RetrievalKind>, ConfigError> {
-        let named: Option<RetrievalKind> = self.retrieval.as_deref().map(named).transpose()?;
-        Combination { method, policy: None, retrieval: named }.check()?;
-        Ok(method.replays().then(|| named.unwrap_or(method.default_retrieval())))
+    fn retrieval(&self) -> Result<Option<RetrievalKind>, ConfigError> {
+        let Self { method, retrieval, .. } = *self;
+        Combination { method, policy: None, retrieval }.check()?;
+        Ok(method.replays().then(|| retrieval.unwrap_or(method.default_retrieval())))
     }
 
-    fn memory_policy(&self, method: MethodKind) -> Result<Option<PolicyKind>, ConfigError> {
-        let named: Option<PolicyKind> = self.memory_policy.as_deref().map(named).transpose()?;
-        Combination { method, policy: named, retrieval: None }.check()?;
-        Ok(method.replays().then(|| named.unwrap_or(method.default_policy())))
+    fn memory_policy(&self) -> Result<Option<PolicyKind>, ConfigError> {
+        let Self { method, memory_policy: policy, .. } = *self;
+        Combination { method, policy, retrieval: None }.check()?;
+        Ok(method.replays().then(|| policy.unwrap_or(method.default_policy())))
     }
 
-    fn ratio(&self, retrieval: Option<RetrievalKind>, retrieved: usize) -> Result<Option<Ratio>, ConfigError> {
-        let Some(text) = &self.ratio else {
-            return Ok(retrieval.and_then(|retrieval| retrieval.default_ratio(retrieved)));
-        };
-        let ratio: Ratio = text.parse().map_err(ConfigError)?;
-        match retrieval {
-            None => refuse("a method without memory retrieves nothing: `--ratio` cannot be used with it".into()),
-            Some(kind) if kind != RetrievalKind::Balanced && Some(ratio) != kind.default_ratio(retrieved) => {
-                refuse(format!("retrieval {kind} has no ratio: use `--retrieval balanced --ratio {ratio}`"))
+    fn ratio(&self, retrieval: Option<RetrievalKind>) -> Result<Option<Ratio>, ConfigError> {
+        let retrieved = self.retrieved;
+        let default = |retrieval: RetrievalKind| retrieval.default_ratio(retrieved);
+        match (self.ratio, retrieval) {
+            (None, retrieval) => Ok(retrieval.and_then(default)),
+            (Some(ratio), None) => {
+                let value = ratio.to_string();
+                Err(ConfigError::ReplaysNothing { method: self.method, setting: "ratio", value })
             }
-            Some(_) if ratio.total() != retrieved => refuse(format!(
-                "the ratio {ratio} makes {}, but {retrieved} samples are retrieved per step: change `--ratio` or `--retrieved`",
-                ratio.total()
-            )),
-            Some(_) => Ok(Some(ratio)),
+            (Some(ratio), Some(retrieval))
+                if retrieval != RetrievalKind::Balanced && Some(ratio) != default(retrieval) =>
+            {
+                Err(ConfigError::NoRatio { retrieval, ratio })
+            }
+            (Some(ratio), _) if ratio.total() != retrieved => Err(ConfigError::RatioTotal { ratio, retrieved }),
+            (ratio, _) => Ok(ratio),
         }
     }
 }
 
-fn choose<C: Choice>(name: Option<&str>, default: C) -> Result<C, ConfigError> {
-    name.map_or(Ok(default), named)
+/// A setting whose value cannot be read, or that does not exist.
+fn unreadable(settings: &toml::Table) -> Option<String> {
+    let alone = |(name, value): &(&String, &toml::Value)| {
+        let alone: toml::Table = [((*name).clone(), (*value).clone())].into_iter().collect();
+        alone.try_into::<PartialConfig>().is_err()
+    };
+    settings.iter().find(alone).map(|(name, _)| name.clone())
 }
 
-fn named<C: Choice>(name: &str) -> Result<C, ConfigError> {
-    C::from_name(name).map_err(|error| ConfigError(error.to_string()))
+fn read<T: FromStr<Err: Display>>(name: &str, text: &str) -> Result<T, ConfigError> {
+    text.parse().map_err(|error: T::Err| {
+        let why = error.to_string();
+        // Errors of numbers do not say what was no number.
+        let why = if why.contains(text) { why } else { format!("`{text}` cannot be read: {why}") };
+        ConfigError::Unreadable { line: None, setting: Some(name.to_owned()), why }
+    })
+}
+
+fn only_in_files(name: &str) -> ConfigError {
+    let why = "there is no such setting, or only in files".to_owned();
+    ConfigError::Unreadable { line: None, setting: Some(name.to_owned()), why }
+}
+
+/// As text, without quotes.
+fn plain(value: toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text,
+        other => other.to_string(),
+    }
 }
 
 /// The path from the root, so that a run can be repeated and resumed from anywhere.
 fn absolute(path: &Path) -> Result<PathBuf, ConfigError> {
-    let absolute =
-        std::path::absolute(path).map_err(|error| ConfigError(format!("{} is no path: {error}", path.display())))?;
+    let wrong = |why: String| ConfigError::Path { path: path.to_owned(), why };
+    let absolute = std::path::absolute(path).map_err(|error| wrong(error.to_string()))?;
     match absolute.to_str() {
         Some(_) => Ok(absolute),
-        None => refuse(format!("{} is not UTF-8 and cannot be written into a file of settings", path.display())),
+        None => Err(wrong("it is not UTF-8, and no file of settings can hold it".into())),
     }
 }
 

@@ -22,8 +22,8 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// Of a run in `directory`. What an earlier session wrote about `step` and later ones is void: whether it came to test after the step
-    /// is not known, so the step itself is written again.
+    /// Of a run in `directory`. What an earlier session wrote about `step` and later ones is void:
+    /// whether it came to test after the step is not known, so the step itself is written again.
     pub(super) fn open(directory: &Path, step: u64) -> Result<Self, DirectoryError> {
         let place = directory.join(files::TENSORBOARD);
         let events = EventFile::resume(&place, now(), step).map_err(|error| unwritable(place)(error))?;
@@ -41,7 +41,8 @@ impl Board {
         Ok(())
     }
 
-    /// After a task, at its last step: the accuracy on each task so far, and what they make together.
+    /// After a task, at its last step: the accuracy on each task so far, and what they make
+    /// together.
     pub(super) fn task(&mut self, step: u64, matrix: &AccuracyMatrix) -> Result<(), DirectoryError> {
         let Some(row) = matrix.rows().last() else { return Ok(()) };
         let names: Vec<String> = (1..=row.len()).map(|task| format!("accuracy/task {task:02}")).collect();

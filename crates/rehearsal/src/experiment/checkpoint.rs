@@ -1,11 +1,11 @@
-//! A run's checkpoint: its learner's file, with what the run adds to it. What is restored must be of this very
-//! run: the same settings, the same data, a position that the stream has.
+//! A run's checkpoint: its learner's file, with what the run adds to it. What is restored must be
+//! of this very run: the same settings, the same data, a position that the stream has.
 
 use std::path::Path;
 
-use rehearsal_runs::RunDirectory;
+use rehearsal_runs::{RunDirectory, Settings};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Experiment, ExperimentError, Progress};
 use crate::{
@@ -15,33 +15,24 @@ use crate::{
     stream::Stream,
 };
 
-/// Settings that may differ from those of the checkpoint, because results do not depend on them.
-const FREE: [&str; 4] = ["threads", "data", "checkpoint-minutes", "tensorboard"];
-
 /// What a run adds to its learner's file.
 #[derive(Serialize, Deserialize)]
 struct RunHeader {
-    settings: Map<String, Value>,
+    settings: Settings,
     data_sha256: String,
     progress: Progress,
 }
 
-fn settings(config: &Config) -> Map<String, Value> {
-    match serde_json::to_value(config) {
-        Ok(Value::Object(settings)) => settings,
-        _ => unreachable!("settings are a table"),
-    }
+fn settings(config: &Config) -> Settings {
+    Settings::new(config).expect("settings are plain data")
 }
 
 /// A setting that differs and must not, with both values.
-fn difference(ours: &Map<String, Value>, saved: &Map<String, Value>) -> Option<String> {
-    let names = ours.keys().chain(saved.keys()).filter(|name| !FREE.contains(&name.as_str()));
-    let value = |of: &Map<String, Value>, name: &str| of.get(name).map_or("not set".into(), Value::to_string);
-    let mut different = names.filter(|name| ours.get(*name) != saved.get(*name));
-    different.next().map(|name| {
-        let (saved, ours) = (value(saved, name), value(ours, name));
-        format!("`{name}` was {saved} when it was written and is {ours} now")
-    })
+fn difference(ours: &Settings, saved: &Settings) -> Option<String> {
+    let name = ours.difference(saved)?;
+    let value = |of: &Settings| of.get(name).map_or("not set".into(), Value::to_string);
+    let (saved, ours) = (value(saved), value(ours));
+    Some(format!("`{name}` was {saved} when it was written and is {ours} now"))
 }
 
 impl Experiment {
@@ -122,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_difference_is_named_unless_results_do_not_depend_on_it() {
-        let table = |json: &str| serde_json::from_str::<Map<String, Value>>(json).unwrap();
+        let table = |json: &str| serde_json::from_str::<Settings>(json).unwrap();
         let saved = table(r#"{"lr": 0.1, "threads": 2, "seed": 1}"#);
         assert_eq!(difference(&table(r#"{"lr": 0.1, "threads": 8, "seed": 1}"#), &saved), None);
         assert_eq!(

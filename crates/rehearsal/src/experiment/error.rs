@@ -36,7 +36,7 @@ pub enum ExperimentError {
     },
     /// The loss is no number.
     #[error(
-        "the loss is {loss} at step {step} (task {task}, epoch {epoch}): try a smaller `--lr`; \
+        "the loss is {loss} at step {step} (task {task}, epoch {epoch}): try a smaller `lr`; \
          the last checkpoint, if there was one, is kept"
     )]
     Diverged {

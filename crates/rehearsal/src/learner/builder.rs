@@ -15,7 +15,8 @@ pub struct LearnerBuilder {
 }
 
 impl Learner {
-    /// Describes a learner of PCR with balanced retrieval for colour images of 32×32, unless told otherwise.
+    /// Describes a learner of PCR with balanced retrieval for colour images of 32×32, unless told
+    /// otherwise.
     pub fn builder() -> LearnerBuilder {
         let shape = ImageShape { height: 32, width: 32, channels: 3 };
         LearnerBuilder { settings: PartialConfig::default(), shape, declared: Vec::new(), parts: Parts::new() }
@@ -34,7 +35,7 @@ impl LearnerBuilder {
         self
     }
 
-    /// RngStream every draw.
+    /// Seeds every draw.
     pub fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = Some(seed);
         self
@@ -42,13 +43,13 @@ impl LearnerBuilder {
 
     /// What a step minimises.
     pub fn method(mut self, method: MethodKind) -> Self {
-        self.settings.method = Some(method.to_string());
+        self.settings.method = Some(method);
         self
     }
 
     /// Who is replayed.
     pub fn retrieval(mut self, retrieval: RetrievalKind) -> Self {
-        self.settings.retrieval = Some(retrieval.to_string());
+        self.settings.retrieval = Some(retrieval);
         self
     }
 
@@ -72,7 +73,7 @@ impl LearnerBuilder {
 
     /// The feature extractor.
     pub fn backbone(mut self, backbone: BackboneKind) -> Self {
-        self.settings.backbone = Some(backbone.to_string());
+        self.settings.backbone = Some(backbone);
         self
     }
 

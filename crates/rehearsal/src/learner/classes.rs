@@ -47,8 +47,8 @@ impl Classes {
         self.names[..self.seen].iter().position(|known| &**known == name).map(|index| Class(index as u16))
     }
 
-    /// The class of that name, which appears now if it has not before. None where there are as many as can
-    /// be numbered.
+    /// The class of that name, which appears now if it has not before. None where there are as many
+    /// as can be numbered.
     pub fn appear(&mut self, name: &str) -> Option<Class> {
         if let Some(class) = self.find(name) {
             return Some(class);

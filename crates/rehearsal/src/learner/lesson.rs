@@ -52,7 +52,8 @@ impl Samples for Vec<Sample> {
     }
 }
 
-/// A task while it is being learned: its samples, and the order of the epoch that was last asked for.
+/// A task while it is being learned: its samples, and the order of the epoch that was last asked
+/// for.
 pub struct Lesson<'a> {
     samples: &'a dyn Samples,
     batch: usize,
@@ -99,8 +100,8 @@ pub struct Learned {
 }
 
 impl Learner {
-    /// Begins a task in which these classes are learned; those that are new get a row of their own. Going
-    /// on with a task that was begun changes nothing.
+    /// Begins a task in which these classes are learned; those that are new get a row of their own.
+    /// Going on with a task that was begun changes nothing.
     ///
     /// # Errors
     /// There are too many classes.
@@ -119,8 +120,8 @@ impl Learner {
         Lesson::new(samples, self.config.batch)
     }
 
-    /// Takes the next step of a task that was begun; none where its epochs are over. `mark` is told what has
-    /// just ended.
+    /// Takes the next step of a task that was begun; none where its epochs are over. `mark` is told
+    /// what has just ended.
     ///
     /// # Errors
     /// A sample cannot be read: nothing was learned.
@@ -146,11 +147,12 @@ impl Learner {
         self.position = Position { task: self.position.task + 1, steps: self.position.steps, ..Position::default() };
     }
 
-    /// Learns a task: all its epochs, replaying from memory beside it. Labels are names, and new ones may
-    /// come at any time.
+    /// Learns a task: all its epochs, replaying from memory beside it. Labels are names, and new
+    /// ones may come at any time.
     ///
     /// # Errors
-    /// An image is of another size, or there are not as many labels as images. Nothing was learned then.
+    /// An image is of another size, or there are not as many labels as images. Nothing was learned
+    /// then.
     pub fn learn_task<S: AsRef<str>>(&mut self, images: &[Image], labels: &[S]) -> Result<Learned, LearnerError> {
         let samples = self.samples(images, labels)?;
         let mut learned = Learned { steps: 0, loss: None };
@@ -162,10 +164,12 @@ impl Learner {
         Ok(learned)
     }
 
-    /// Takes one step on a batch of the current task. Labels are names, and new ones may come at any time.
+    /// Takes one step on a batch of the current task. Labels are names, and new ones may come at
+    /// any time.
     ///
     /// # Errors
-    /// An image is of another size, or there are not as many labels as images. Nothing was learned then.
+    /// An image is of another size, or there are not as many labels as images. Nothing was learned
+    /// then.
     pub fn learn_batch<S: AsRef<str>>(&mut self, images: &[Image], labels: &[S]) -> Result<Step, LearnerError> {
         let samples = self.samples(images, labels)?;
         Ok(self.step(&samples))

@@ -16,8 +16,8 @@ use crate::{
 /// Makes a backbone for an architecture, its weights drawn from the stream that it is given.
 pub type BuildBackbone = Arc<dyn Fn(&Architecture, &mut Rng, &Device) -> AnyBackbone + Send + Sync>;
 
-/// Parts of your own, each with a name. The names go into `config.toml`, `result.json` and saved models:
-/// reports tell such runs apart, and going on without the same parts is refused.
+/// Parts of your own, each with a name. The names go into `config.toml`, `result.json` and saved
+/// models: reports tell such runs apart, and going on without the same parts is refused.
 ///
 /// ```
 /// use rehearsal::{learner::Parts, methods::Er, methods::Reduction};
@@ -96,7 +96,8 @@ impl Parts {
 }
 
 impl CustomNames {
-    /// A part that these have and `other` lacks, or has under another name: its kind and both names.
+    /// A part that these have and `other` lacks, or has under another name: its kind and both
+    /// names.
     pub(crate) fn difference<'a>(&'a self, other: &'a Self) -> Option<(&'static str, &'a str, &'a str)> {
         let pairs = [
             ("method", &self.custom_method, &other.custom_method),

@@ -1,4 +1,5 @@
-//! Asking a learner what it sees. Nothing of it changes, so that many threads may ask while a clone learns.
+//! Asking a learner what it sees. Nothing of it changes, so that many threads may ask while a clone
+//! learns.
 
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use crate::{
     sample::{Class, Image, Sample, to_tensor},
 };
 
-/// Images per batch. The result does not depend on it; as many as a draw of candidates share its workspace.
+/// Images per batch. The result does not depend on it; as many as a draw of candidates share its
+/// workspace.
 const BATCH: usize = 50;
 
 /// What a learner sees in an image.

@@ -83,7 +83,8 @@ impl Learner {
     /// The learner of a file, ready to predict and to go on learning.
     ///
     /// # Errors
-    /// The file is no model, of another format, or damaged; or it was learned with parts of one's own.
+    /// The file is no model, of another format, or damaged; or it was learned with parts of one's
+    /// own.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, LearnerError> {
         Self::load_with(path, Parts::new())
     }

@@ -275,7 +275,8 @@ fn a_flipped_bit_anywhere_is_refused() {
     learner.learn_task(&images, &labels).unwrap();
     learner.save(&path).unwrap();
     let bytes = std::fs::read(&path).unwrap();
-    // Every byte of the header and the first of the data, and every 7th after them; another bit each.
+    // Every byte of the header and the first of the data, and every 7th after them; another bit
+    // each.
     for index in (0..bytes.len()).filter(|index| *index < 6000 || index % 7 == 0) {
         let mut damaged = bytes.clone();
         damaged[index] ^= 1 << (index % 8);

@@ -1,4 +1,5 @@
-//! The update of ASER (Shim et al., 2021): who stays is who helps most to classify the memory by nearest neighbours.
+//! The update of ASER (Shim et al., 2021): who stays is who helps most to classify the memory by
+//! nearest neighbours.
 
 use super::{Memorized, Memory, Policy, fill};
 use crate::{
@@ -76,8 +77,9 @@ fn minority(memory: &Memory, batch: &[Sample], share: f64) -> Vec<Sample> {
     batch.iter().filter(|sample| share_of(sample) < share).cloned().collect()
 }
 
-/// Of `slots` candidate slots followed by the batch, as many as there are slots make the cut, by descending value. Who of the batch does,
-/// and which candidate slots do not, as many of the one as of the other.
+/// Of `slots` candidate slots followed by the batch, as many as there are slots make the cut, by
+/// descending value. Who of the batch does, and which candidate slots do not, as many of the one as
+/// of the other.
 fn cut(values: &[f64], slots: usize) -> (Vec<usize>, Vec<usize>) {
     let mut stays = vec![false; values.len()];
     for &index in &descending(values)[..slots] {
@@ -131,7 +133,8 @@ mod tests {
 
     #[test]
     fn v3_values_summed_over_all_that_evaluate() {
-        // V3 in tenths: four candidates in memory and the fifth in the batch; four that evaluate in memory, the last a minority.
+        // V3 in tenths: four candidates in memory and the fifth in the batch; four that evaluate in
+        // memory, the last a minority.
         let stored = [(0, 0), (1, 10), (0, 20), (1, 40), (1, 4), (0, 32), (0, 1), (1, 60)];
         let mut memory = Memory::new(8);
         let left = fill(&mut memory, stored.map(|(label, tenths)| sample(label, tenths).into()).to_vec());
@@ -148,7 +151,8 @@ mod tests {
 
     #[test]
     fn a_stored_sample_among_another_class_gives_way_in_time() {
-        // Class 0 lives at small bytes, class 1 at large ones; slot 9 holds a class 0 that looks like class 1.
+        // Class 0 lives at small bytes, class 1 at large ones; slot 9 holds a class 0 that looks
+        // like class 1.
         let mut memory = full(&[0, 0, 0, 0, 0, 1, 1, 1, 1, 0]);
         for slot in 5..10 {
             memory.slots[slot].sample.image = [200 + slot as u8].into();

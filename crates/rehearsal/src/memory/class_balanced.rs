@@ -1,5 +1,5 @@
-//! A reservoir per class within one memory: the largest class gives way, so that rare classes are kept whole and frequent ones sampled
-//! uniformly (Chrysakis and Moens, 2020).
+//! A reservoir per class within one memory: the largest class gives way, so that rare classes are
+//! kept whole and frequent ones sampled uniformly (Chrysakis and Moens, 2020).
 
 use super::{Memorized, Memory, Policy, fill};
 use crate::{
@@ -29,8 +29,9 @@ impl Policy for ClassBalanced {
     }
 }
 
-/// Where a sample of class `label` goes in a full memory, whose slots by class are `classes`. A class that is among the largest, or has
-/// given way before, is a reservoir of its own; any other grows at the cost of a largest one.
+/// Where a sample of class `label` goes in a full memory, whose slots by class are `classes`. A
+/// class that is among the largest, or has given way before, is a reservoir of its own; any other
+/// grows at the cost of a largest one.
 fn slot_for(memory: &Memory, classes: &[Vec<Slot>], label: Class, rng: &mut Rng) -> Option<Slot> {
     let largest = classes.iter().map(Vec::len).max().filter(|&largest| largest > 0)?;
     let own = classes.get(label.index()).map_or(&[][..], Vec::as_slice);

@@ -1,5 +1,6 @@
-//! GSS-greedy: gradient-based sample selection (Aljundi et al., 2019). A sample whose gradient points away from those of the memory is more
-//! likely to stay; one that is like the others is more likely to go.
+//! GSS-greedy: gradient-based sample selection (Aljundi et al., 2019). A sample whose gradient
+//! points away from those of the memory is more likely to stay; one that is like the others is more
+//! likely to go.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -75,7 +76,8 @@ fn similarity(rows: &[FlatGradient], gradient: &FlatGradient) -> Option<f32> {
     cosines.into_iter().max_by(f32::total_cmp)
 }
 
-/// `count` distinct slots, those of high similarities (gradients like the others') with higher probability.
+/// `count` distinct slots, those of high similarities (gradients like the others') with higher
+/// probability.
 fn draw(memory: &Memory, count: usize, rng: &mut Rng) -> Vec<Slot> {
     let similarities: Vec<f64> = memory.slots().iter().map(|stored| f64::from(stored.similarity)).collect();
     rng.weighted_distinct(&weights(&similarities), count).into_iter().map(Slot).collect()
@@ -103,7 +105,8 @@ mod tests {
         rng::RngStream,
     };
 
-    /// The gradient of a group is its mean image, as a point on the circle: byte 0 is east, 64 north, 128 west.
+    /// The gradient of a group is its mean image, as a point on the circle: byte 0 is east, 64
+    /// north, 128 west.
     struct Circle;
 
     impl SampleProbe for Circle {

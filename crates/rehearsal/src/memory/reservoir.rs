@@ -66,7 +66,8 @@ mod tests {
         }
         let expected = trials as f64 * 0.01;
         let chi_square: f64 = kept.iter().map(|count| (count - expected).powi(2) / expected).sum();
-        // 999 degrees of freedom: mean 999, standard deviation 45; drawing without replacement makes it a little smaller.
+        // 999 degrees of freedom: mean 999, standard deviation 45; drawing without replacement
+        // makes it a little smaller.
         assert!((800.0..1200.0).contains(&chi_square), "{chi_square}");
     }
 

@@ -1,5 +1,5 @@
-//! Averaged gradient episodic memory (Chaudhry et al., 2019): the step on the new samples, without what would raise the loss of replayed
-//! ones.
+//! Averaged gradient episodic memory (Chaudhry et al., 2019): the step on the new samples, without
+//! what would raise the loss of replayed ones.
 
 use super::{Descent, FineTune, Method, Objective, StepBatch};
 use crate::{gradients::Gradients, losses::cross_entropy, network::Network, sample::TaskId};

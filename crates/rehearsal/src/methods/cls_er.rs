@@ -1,6 +1,6 @@
-//! CLS-ER (Arani et al., 2022): complementary learning systems. Beside the working network live two that follow it slowly by averaging, one
-//! more stable, one more plastic; on replayed samples the working network learns to answer as the better of the two. The stable one
-//! predicts.
+//! CLS-ER (Arani et al., 2022): complementary learning systems. Beside the working network live two
+//! that follow it slowly by averaging, one more stable, one more plastic; on replayed samples the
+//! working network learns to answer as the better of the two. The stable one predicts.
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -61,8 +61,8 @@ impl ClsEr {
 }
 
 impl Method for ClsEr {
-    /// Passes: the averaged networks on the replayed samples, the working network on them, the working network
-    /// on new and replayed samples together.
+    /// Passes: the averaged networks on the replayed samples, the working network on them, the
+    /// working network on new and replayed samples together.
     fn objective(&mut self, network: &mut Network, batch: &StepBatch) -> Objective {
         let taught = batch.retrieved().zip(self.averaged.as_mut()).map(|(retrieved, averaged)| {
             let target = Tensor::from_inner(averaged.teach(&retrieved.images, &retrieved.labels));
@@ -122,14 +122,16 @@ impl Method for ClsEr {
     }
 }
 
-/// For each row the logits of whichever network is surer of the label; of equals, the plastic one's.
+/// For each row the logits of whichever network is surer of the label; of equals, the plastic
+/// one's.
 fn better(stable: Tensor<2>, plastic: Tensor<2>, labels: &[Class]) -> Tensor<2> {
     let surer = cross_entropy(stable.clone(), labels).lower(cross_entropy(plastic.clone(), labels));
     let [count, classes] = stable.dims();
     plastic.mask_where(surer.reshape([count, 1]).expand([count, classes]), stable)
 }
 
-/// The share of itself that an averaged network keeps at a step, counted from 1: at first it follows closely.
+/// The share of itself that an averaged network keeps at a step, counted from 1: at first it
+/// follows closely.
 fn share(steps: u64, alpha: f64) -> f64 {
     (1.0 - 1.0 / (steps as f64 + 1.0)).min(alpha)
 }

@@ -1,4 +1,5 @@
-//! Dark experience replay, DER++ (Buzzega et al., 2020): replayed samples keep the logits they had when they came, and their labels.
+//! Dark experience replay, DER++ (Buzzega et al., 2020): replayed samples keep the logits they had
+//! when they came, and their labels.
 
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -58,8 +59,8 @@ impl Method for DerPp {
     }
 }
 
-/// The mean squared distance to stored logits `[n, K]`. A class that was not known when they were stored (NaN)
-/// has no target: its entry is the network's own, and no gradient.
+/// The mean squared distance to stored logits `[n, K]`. A class that was not known when they were
+/// stored (NaN) has no target: its entry is the network's own, and no gradient.
 fn distance(logits: Tensor<2>, stored: Tensor<2>) -> Tensor<1> {
     let unknown = stored.clone().is_nan();
     let targets = stored.mask_where(unknown, logits.clone().detach());

@@ -1,5 +1,6 @@
-//! ER-ACE (Caccia et al., 2022): asymmetric cross-entropy. New samples compete only with the classes of their batch and with classes not
-//! yet seen, so that learning them does not push the old ones away; replayed samples compete with all.
+//! ER-ACE (Caccia et al., 2022): asymmetric cross-entropy. New samples compete only with the
+//! classes of their batch and with classes not yet seen, so that learning them does not push the
+//! old ones away; replayed samples compete with all.
 
 use burn::tensor::{Bool, Tensor, TensorData};
 use serde::{Deserialize, Serialize};

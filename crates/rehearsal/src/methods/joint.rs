@@ -1,5 +1,5 @@
-//! Joint training: the data of all tasks at once, for as many passes as the tasks would have had one after another. Nothing can be
-//! forgotten: the upper bound of every table.
+//! Joint training: the data of all tasks at once, for as many passes as the tasks would have had
+//! one after another. Nothing can be forgotten: the upper bound of every table.
 
 use super::{FineTune, Method, Objective, StepBatch};
 use crate::network::Network;

@@ -1,4 +1,5 @@
-//! Proxy-based contrastive replay: every anchor is drawn to its class's proxy and away from the proxies of the classes in the batch.
+//! Proxy-based contrastive replay: every anchor is drawn to its class's proxy and away from the
+//! proxies of the classes in the batch.
 
 use burn::tensor::Tensor;
 
@@ -18,9 +19,9 @@ pub struct Pcr {
 }
 
 impl Method for Pcr {
-    /// New and replayed anchors go through the network in two passes, each with its own batch statistics,
-    /// the new ones first; one mean over all anchors. Without replay there is nothing to contrast with: no
-    /// step, only the running statistics move.
+    /// New and replayed anchors go through the network in two passes, each with its own batch
+    /// statistics, the new ones first; one mean over all anchors. Without replay there is nothing
+    /// to contrast with: no step, only the running statistics move.
     fn objective(&mut self, network: &mut Network, batch: &StepBatch) -> Objective {
         let incoming = network.train_logits(batch.incoming.images.clone());
         let Some(retrieved) = batch.retrieved() else {

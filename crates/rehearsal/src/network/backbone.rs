@@ -20,14 +20,14 @@ use super::{
 };
 use crate::{choice::choice, rng::Rng};
 
-/// A feature extractor. Derive [`Module`] for yours and implement this; parameters are found, saved and
-/// trained by Burn's visitors. What a norm layer remembers is kept in [`super::Running`].
+/// A feature extractor. Derive [`Module`] for yours and implement this; parameters are found, saved
+/// and trained by Burn's visitors. What a norm layer remembers is kept in [`super::Running`].
 pub trait Backbone: Module + Sync + 'static {
     /// Images `[n, h, w, c]` to features `[n, d]`, normalised as `norm` says; moves nothing.
     fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2>;
 
-    /// Images `[n, h, w, c]` to features `[n, d]` in training mode: batch statistics normalise, and the
-    /// running statistics move.
+    /// Images `[n, h, w, c]` to features `[n, d]` in training mode: batch statistics normalise, and
+    /// the running statistics move.
     fn train_features(&mut self, images: Tensor<4>) -> Tensor<2>;
 
     /// d: how many features an image has.
@@ -88,8 +88,8 @@ impl fmt::Debug for AnyBackbone {
     }
 }
 
-/// A backbone without its type. Burn's modules are visited by generic functions, which a trait object
-/// cannot have, so every walk that a network needs is named here.
+/// A backbone without its type. Burn's modules are visited by generic functions, which a trait
+/// object cannot have, so every walk that a network needs is named here.
 trait ErasedBackbone: DynClone + fmt::Debug + Send + Sync {
     fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2>;
     fn train_features(&mut self, images: Tensor<4>) -> Tensor<2>;

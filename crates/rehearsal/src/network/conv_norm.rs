@@ -1,6 +1,7 @@
 //! Convolution, batch normalisation, residual and ReLU as one module with one forward pass.
 //!
-//! Composed of Burn's operations, so it runs on every device. Activations are `[n, h, w, c]` and weights `[k, k, in, out]`.
+//! Composed of Burn's operations, so it runs on every device. Activations are `[n, h, w, c]` and
+//! weights `[k, k, in, out]`.
 
 use burn::{
     backend::DispatchTensor,
@@ -25,7 +26,8 @@ pub enum Norm {
     Eval,
 }
 
-/// Mean and biased variance of every channel over one batch, and how many values each was taken from.
+/// Mean and biased variance of every channel over one batch, and how many values each was taken
+/// from.
 #[derive(Clone, Debug)]
 pub struct Moments {
     mean: Tensor<1>,
@@ -67,7 +69,8 @@ pub enum Then {
 }
 
 impl ConvNorm {
-    /// A `kernel`×`kernel` convolution from `channels.0` to `channels.1` without bias, padded to keep the size at stride 1.
+    /// A `kernel`×`kernel` convolution from `channels.0` to `channels.1` without bias, padded to
+    /// keep the size at stride 1.
     pub fn new(kernel: usize, channels: (usize, usize), stride: usize, rng: &mut Rng, device: &Device) -> Self {
         let (from, to) = channels;
         let area = kernel * kernel;
@@ -81,7 +84,8 @@ impl ConvNorm {
         }
     }
 
-    /// `[n, h, w, in]` to `[n, ⌈h/stride⌉, ⌈w/stride⌉, out]`, with the batch's moments where they normalised it.
+    /// `[n, h, w, in]` to `[n, ⌈h/stride⌉, ⌈w/stride⌉, out]`, with the batch's moments where they
+    /// normalised it.
     pub fn forward(&self, x: Tensor<4>, norm: Norm, then: Then) -> (Tensor<4>, Option<Moments>) {
         let convolved = self.convolve(x);
         let [n, h, w, c] = convolved.dims();

@@ -1,7 +1,9 @@
-//! The whole ResNet-18 on the processor as one operation of Burn, computed by the fused kernels of `crates/kernels`.
+//! The whole ResNet-18 on the processor as one operation of Burn, computed by the fused kernels of
+//! `crates/kernels`.
 //!
-//! One operation instead of a hundred: activations stay in the engine's own memory, normalisation is folded into the convolutions' passes,
-//! and weights are packed once per set of parameters. On other devices the same module is composed of Burn's operations.
+//! One operation instead of a hundred: activations stay in the engine's own memory, normalisation
+//! is folded into the convolutions' passes, and weights are packed once per set of parameters. On
+//! other devices the same module is composed of Burn's operations.
 
 mod operation;
 
@@ -20,13 +22,15 @@ use rehearsal_kernels::{Algorithm, Engine, Isa, Machine, PackedParameters, Pool,
 use super::Architecture;
 use operation::{Done, FusedBackbone, Parameters, Pass};
 
-/// The kernels of one network: an engine, and the parameters packed for it. It is a field of the module so that it goes where the
-/// parameters go: mapping them (an optimisation step) forgets what was packed, copying them shares it.
+/// The kernels of one network: an engine, and the parameters packed for it. It is a field of the
+/// module so that it goes where the parameters go: mapping them (an optimisation step) forgets what
+/// was packed, copying them shares it.
 #[derive(Clone)]
 pub struct Fused {
     engine: Arc<Engine>,
     packed: Arc<OnceLock<PackedParameters>>,
-    /// The last pass that can be differentiated: the virtual step and the real one begin with the same images under the same parameters.
+    /// The last pass that can be differentiated: the virtual step and the real one begin with the
+    /// same images under the same parameters.
     last: Arc<Mutex<Option<Arc<Done>>>>,
 }
 
@@ -58,8 +62,8 @@ impl Fused {
         (self.packed, self.last) = Default::default();
     }
 
-    /// Images `[n, h, w, c]` to features `[n, 8·width]`; `parameters` are weight, scale and shift of each layer. Without `running`
-    /// statistics the batch's normalise, and are returned.
+    /// Images `[n, h, w, c]` to features `[n, 8·width]`; `parameters` are weight, scale and shift
+    /// of each layer. Without `running` statistics the batch's normalise, and are returned.
     pub(super) fn forward(
         &self,
         images: Tensor<4>,
@@ -207,7 +211,8 @@ mod tests {
                     };
                     let (ours, composed) =
                         (gradient(&s, &t), gradient(&state, &State([(name.clone(), composed.clone())].into())));
-                    // By norm: a ReLU input within rounding of zero may change sign and move single entries.
+                    // By norm: a ReLU input within rounding of zero may change sign and move single
+                    // entries.
                     assert!(
                         name.contains("running") || difference(&ours, &composed) < 1e-2,
                         "{kernels} {input:?}: gradient of {name} by {}",

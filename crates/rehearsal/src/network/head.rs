@@ -68,8 +68,8 @@ impl Head {
         self.rows().dims()[0]
     }
 
-    /// Makes room for `classes` classes. Row `k` is drawn from a stream of its own, made of `seed` and `k`, so
-    /// that it does not depend on when or with how many others it came.
+    /// Makes room for `classes` classes. Row `k` is drawn from a stream of its own, made of `seed`
+    /// and `k`, so that it does not depend on when or with how many others it came.
     pub(super) fn grow(&mut self, classes: usize, seed: u64) {
         let (known, device) = (self.classes(), self.device());
         let features = self.rows().dims()[1];

@@ -1,4 +1,5 @@
-//! ResNet-18 in the form used for small images: a 3×3 stem without pooling, four stages of two basic blocks, global average pooling.
+//! ResNet-18 in the form used for small images: a 3×3 stem without pooling, four stages of two
+//! basic blocks, global average pooling.
 
 use burn::{
     module::Module,

@@ -1,5 +1,6 @@
-//! The retrieval of ASER (Shim et al., 2021): samples that help to classify the memory (cooperative) and stand between the new samples and
-//! their classes (adversarial), by KNN-Shapley values.
+//! The retrieval of ASER (Shim et al., 2021): samples that help to classify the memory
+//! (cooperative) and stand between the new samples and their classes (adversarial), by KNN-Shapley
+//! values.
 
 use super::{Retrieval, Retrieved};
 use crate::{
@@ -36,7 +37,8 @@ impl Retrieval for Aser {
 }
 
 impl Aser {
-    /// The score of each candidate; `cooperative` are other stored samples, `adversarial` the incoming ones.
+    /// The score of each candidate; `cooperative` are other stored samples, `adversarial` the
+    /// incoming ones.
     fn scores(&self, candidates: &Points, cooperative: &Points, adversarial: &Points) -> Vec<f64> {
         let rows = |points| knn_shapley(candidates, points, self.shapley.neighbours);
         let (cooperative, adversarial) = (rows(cooperative), rows(adversarial));

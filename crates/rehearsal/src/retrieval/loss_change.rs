@@ -1,4 +1,5 @@
-//! Retrieval by loss change: MIR (n:0), IMIR (0:n), balanced (n/2:n/2) and every ratio between are this one algorithm.
+//! Retrieval by loss change: MIR (n:0), IMIR (0:n), balanced (n/2:n/2) and every ratio between are
+//! this one algorithm.
 
 use super::{Retrieval, Retrieved, Side};
 use crate::{memory::Memory, probe::Probe, rng::Rng, sample::Slot};
@@ -6,7 +7,8 @@ use crate::{memory::Memory, probe::Probe, rng::Rng, sample::Slot};
 /// The highest of one draw, then the lowest of another.
 #[derive(Clone, Copy, Debug)]
 pub struct LossChange {
-    /// How many of the samples whose loss the coming update would raise most (conflicting: they protect old knowledge).
+    /// How many of the samples whose loss the coming update would raise most (conflicting: they
+    /// protect old knowledge).
     pub high: usize,
     /// How many of those whose loss it would lower most (aligned: they keep the model plastic).
     pub low: usize,
@@ -24,8 +26,8 @@ impl Retrieval for LossChange {
 }
 
 impl LossChange {
-    /// The highest changes of the first draw, descending, then the lowest of the second, ascending. A slot
-    /// picked twice stays twice.
+    /// The highest changes of the first draw, descending, then the lowest of the second, ascending.
+    /// A slot picked twice stays twice.
     pub fn pick(&self, for_high: &[Slot], for_low: &[Slot], probe: &mut dyn Probe) -> Vec<Retrieved> {
         let mut picked = extreme(for_high, &probe.loss_change(for_high), self.high, Side::High);
         picked.extend(extreme(for_low, &probe.loss_change(for_low), self.low, Side::Low));
@@ -33,7 +35,8 @@ impl LossChange {
     }
 }
 
-/// The `count` slots at one end of loss change, the farthest out first; equal ones in the order drawn.
+/// The `count` slots at one end of loss change, the farthest out first; equal ones in the order
+/// drawn.
 fn extreme(draw: &[Slot], loss_changes: &[f32], count: usize, side: Side) -> Vec<Retrieved> {
     let mut order: Vec<usize> = (0..draw.len()).collect();
     order.sort_by(|&a, &b| match side {

@@ -16,7 +16,8 @@ pub struct MemoryMatch {
 }
 
 impl Retrieval for MemoryMatch {
-    /// The drawn, then their partners in the same order; at random where the memory has no such pairs.
+    /// The drawn, then their partners in the same order; at random where the memory has no such
+    /// pairs.
     fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
         if memory.presented() <= self.warm_up {
             return Vec::new();

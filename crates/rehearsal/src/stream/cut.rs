@@ -47,7 +47,8 @@ pub(super) fn cut(source: &dyn Source, plan: &Plan) -> Result<(Vec<Task>, Vec<us
     Ok((tasks, order))
 }
 
-/// The first `classes` classes in order of appearance. Of data sets in a chain, the first's come first.
+/// The first `classes` classes in order of appearance. Of data sets in a chain, the first's come
+/// first.
 fn class_order(source: &dyn Source, plan: &Plan, classes: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..classes).collect();
     if plan.class_order == ClassOrder::Natural {
@@ -101,8 +102,9 @@ fn by_classes(source: &dyn Source, plan: &Plan, order: &[usize], sizes: &[usize]
     Ok(sizes.iter().map(task).collect())
 }
 
-/// Tasks of so many domains each, with all classes in every task. Test images of the same domain belong to the task; where a task's domain
-/// has none (CORe50 tests on sessions of its own), all test images are dealt out, class by class, one to each task in turn.
+/// Tasks of so many domains each, with all classes in every task. Test images of the same domain
+/// belong to the task; where a task's domain has none (CORe50 tests on sessions of its own), all
+/// test images are dealt out, class by class, one to each task in turn.
 fn by_domains(source: &dyn Source, plan: &Plan, order: &[usize]) -> Result<Vec<Task>, StreamError> {
     let of = |split| source.domains(split);
     let mut domains = of(Split::Train).to_vec();
@@ -138,8 +140,9 @@ fn by_domains(source: &dyn Source, plan: &Plan, order: &[usize]) -> Result<Vec<T
     Ok(groups.map(task).collect())
 }
 
-/// Each task gives a share of its training samples away, drawn at random, to the other tasks in turn: where tasks are of equal size, each
-/// gets as many as it gives. A class has appeared when the first of its samples has.
+/// Each task gives a share of its training samples away, drawn at random, to the other tasks in
+/// turn: where tasks are of equal size, each gets as many as it gives. A class has appeared when
+/// the first of its samples has.
 fn blur(tasks: &mut [Task], plan: &Plan) -> Result<(), StreamError> {
     let count = tasks.len();
     if count < 2 {

@@ -8,7 +8,7 @@ use crate::sample::TaskId;
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum StreamError {
     /// More classes than there are, or none.
-    #[error("the data set has {available} classes: `--classes {asked}` cannot be used")]
+    #[error("the data set has {available} classes: `classes = {asked}` cannot be used")]
     Classes {
         /// As asked.
         asked: usize,
@@ -16,7 +16,7 @@ pub enum StreamError {
         available: usize,
     },
     /// A remainder.
-    #[error("{classes} classes do not divide into {tasks} tasks of equal size: choose `--tasks` from {}", divisors(*classes))]
+    #[error("{classes} classes do not divide into {tasks} tasks of equal size: choose `tasks` from {}", divisors(*classes))]
     Uneven {
         /// Classes to share out.
         classes: usize,
@@ -47,7 +47,7 @@ pub enum StreamError {
     #[error("this data set has no domains: a domain-incremental stream needs one that has, such as core50")]
     NoDomains,
     /// A remainder.
-    #[error("{domains} domains do not divide into {tasks} tasks of equal size: choose `--tasks` from {}", divisors(*domains))]
+    #[error("{domains} domains do not divide into {tasks} tasks of equal size: choose `tasks` from {}", divisors(*domains))]
     Domains {
         /// Domains to share out.
         domains: usize,

@@ -16,7 +16,8 @@ use safetensors::{Dtype, SafeTensors};
 pub struct Golden(BTreeMap<String, Array>, HashMap<String, String>);
 
 impl Golden {
-    /// Reads `NAME.safetensors` from `REHEARSAL_GOLDENS`, by default `tests/goldens` of the repository.
+    /// Reads `NAME.safetensors` from `REHEARSAL_GOLDENS`, by default `tests/goldens` of the
+    /// repository.
     pub fn open(name: &str) -> Self {
         let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/goldens");
         let directory = std::env::var_os("REHEARSAL_GOLDENS").map_or_else(|| PathBuf::from(default), PathBuf::from);

@@ -1,6 +1,8 @@
-//! An SVG in the making, in pixels. It is also a backend of plotters, which draws axes and grids on it.
+//! An SVG in the making, in pixels. It is also a backend of plotters, which draws axes and grids on
+//! it.
 //!
-//! Colours are attributes, so that a file shows them anywhere; classes beside them let the page of a report restyle them in the dark.
+//! Colours are attributes, so that a file shows them anywhere; classes beside them let the page of
+//! a report restyle them in the dark.
 
 use std::{cell::RefCell, convert::Infallible, fmt::Write, rc::Rc};
 

@@ -104,7 +104,8 @@ impl Legend {
     }
 }
 
-/// What each of some widths may take at most so that all fit into a room: who needs less than an even share leaves the rest to others.
+/// What each of some widths may take at most so that all fit into a room: who needs less than an
+/// even share leaves the rest to others.
 fn fair_limit(mut widths: Vec<f64>, mut room: f64) -> f64 {
     widths.sort_by(f64::total_cmp);
     for (taken, width) in widths.iter().enumerate() {

@@ -81,15 +81,18 @@ impl Point {
 }
 
 const MARGIN: f64 = 14.0;
-/// Of a panel's title: its size, its size to measure it by, as bold letters are wider than those that are measured, and that of a line.
+/// Of a panel's title: its size, its size to measure it by, as bold letters are wider than those
+/// that are measured, and that of a line.
 const TITLE: f64 = 12.0;
 const BOLD_TITLE: f64 = 13.6;
 const TITLE_LINE: f64 = 15.0;
-/// More bands than this hide each other: then the spread is told only to those who point at a marker.
+/// More bands than this hide each other: then the spread is told only to those who point at a
+/// marker.
 const MOST_BANDS: usize = 6;
 /// More filled histograms than this hide each other: then they are outlines.
 const MOST_FILLED: usize = 2;
-/// Pixels between the markers of a line, if many lines share a panel: others are left out, but still tell who points at them.
+/// Pixels between the markers of a line, if many lines share a panel: others are left out, but
+/// still tell who points at them.
 const BETWEEN_MARKERS: f64 = 24.0;
 
 impl Lines {
@@ -239,7 +242,8 @@ impl Curve {
         }
     }
 
-    /// Every so many points, beginning at another point for each series, so that markers of near lines do not meet.
+    /// Every so many points, beginning at another point for each series, so that markers of near
+    /// lines do not meet.
     fn draw_markers(&self, canvas: &Canvas, scale: &Scale, style: Style, (size, every): (f64, usize)) {
         for (i, point) in self.points.iter().enumerate() {
             let (x, y) = scale.at(point.x, point.y);
@@ -270,7 +274,8 @@ impl Curve {
     }
 }
 
-/// Every how many points of a path have a marker, so that markers are some pixels apart; at least one has.
+/// Every how many points of a path have a marker, so that markers are some pixels apart; at least
+/// one has.
 fn marked_every(path: &[(f64, f64)], apart: f64) -> usize {
     let (Some(first), Some(last)) = (path.first(), path.last()) else { return 1 };
     let step = (last.0 - first.0) / (path.len() - 1).max(1) as f64;

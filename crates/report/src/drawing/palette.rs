@@ -1,4 +1,5 @@
-//! How series are told apart: by colour, by dashes and by markers, so that a print in grey and an eye that mixes colours can too.
+//! How series are told apart: by colour, by dashes and by markers, so that a print in grey and an
+//! eye that mixes colours can too.
 
 use super::canvas::Canvas;
 
@@ -47,8 +48,9 @@ pub struct Style {
 }
 
 impl Style {
-    /// That of the i-th series. There are 7 colours, 4 dashes and 9 markers, which share no divisor: of 28 series no two have the same colour
-    /// and dashes, and of 36 no two the same dashes and marker, which is all that a print in grey leaves.
+    /// That of the i-th series. There are 7 colours, 4 dashes and 9 markers, which share no
+    /// divisor: of 28 series no two have the same colour and dashes, and of 36 no two the same
+    /// dashes and marker, which is all that a print in grey leaves.
     pub fn for_series(series: usize) -> Self {
         Self { colour: series % 7, dash: DASHES[series % 4], marker: series % 9 }
     }

@@ -1,4 +1,5 @@
-//! How wide a text is. Figures are laid out for DejaVu Sans, which the program carries, so that they look the same on a machine without fonts.
+//! How wide a text is. Figures are laid out for DejaVu Sans, which the program carries, so that
+//! they look the same on a machine without fonts.
 
 use std::sync::LazyLock;
 
@@ -17,7 +18,8 @@ pub fn width(text: &str, size: f64) -> f64 {
     text.chars().map(|c| f64::from(glyphs.map(c).and_then(|glyph| metrics.advance_width(glyph)).unwrap_or(0.0))).sum()
 }
 
-/// The text in lines that are no wider than some pixels, broken at spaces, and within a word only if it is wider than a line.
+/// The text in lines that are no wider than some pixels, broken at spaces, and within a word only
+/// if it is wider than a line.
 pub fn wrapped(text: &str, size: f64, widest: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -1,4 +1,5 @@
-//! Histograms: how the gradients of retrieved samples agree with the batch's, and how much candidates' losses would change.
+//! Histograms: how the gradients of retrieved samples agree with the batch's, and how much
+//! candidates' losses would change.
 
 use rehearsal_measure::Histogram;
 use rehearsal_runs::TaskDiagnostics;
@@ -16,8 +17,8 @@ const KINDS: [(usize, &str, Pick); 2] = [
 
 const COSINE: &str = "cosine with the batch's gradient";
 
-/// The paper's gradient alignment of samples picked for a high and for a low change of loss: one figure that compares groups over all tasks, then
-/// one per group, task by task.
+/// The paper's gradient alignment of samples picked for a high and for a low change of loss: one
+/// figure that compares groups over all tasks, then one per group, task by task.
 pub fn alignment(scene: &Scene) -> Vec<Figure> {
     let title = "Gradient alignment of retrieved samples";
     let panels = scene.groups.iter().map(|named| (named.name.clone(), kinds(named, None))).collect();
@@ -99,7 +100,8 @@ fn shared_axis<'a>(label: &str, curves: impl Iterator<Item = &'a Curve>) -> Opti
     Some(Axis::around(label, if ends.is_empty() { vec![first, last] } else { ends }, false))
 }
 
-/// The histogram of a group in a task, or in all, summed over seeds; none if no run has it. Runs with other bins are left out.
+/// The histogram of a group in a task, or in all, summed over seeds; none if no run has it. Runs
+/// with other bins are left out.
 fn steps(named: &Named, task: Option<usize>, series: usize, name: &str, of: Pick) -> Option<Curve> {
     let wanted = |line: &&TaskDiagnostics| task.is_none_or(|task| line.task == task);
     let mut histograms = named.group.runs.iter().flat_map(|run| &run.diagnostics).filter(wanted).filter_map(of);

@@ -7,7 +7,8 @@ use crate::drawing::{Axis, Curve, Lines, Panel, Shape};
 
 const BANDS: &str = "Bands, drawn for up to six series, are one sample standard deviation over seeds.";
 
-/// A task of which almost nothing was known at first can be known ten times better later, which would leave no room for the others.
+/// A task of which almost nothing was known at first can be known ten times better later, which
+/// would leave no room for the others.
 const MOST_RETENTION: f64 = 2.0;
 
 /// The paper's "average class accuracy after +k task batches since the moment a task appeared".

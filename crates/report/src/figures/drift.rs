@@ -63,7 +63,8 @@ struct Followed {
     class: Option<usize>,
 }
 
-/// The classes that appeared in a task: those whose proxies its line has and no earlier one. So tasks may have any number of classes.
+/// The classes that appeared in a task: those whose proxies its line has and no earlier one. So
+/// tasks may have any number of classes.
 fn classes_of(run: &Run, task: usize) -> BTreeSet<usize> {
     let seen = |until: usize| {
         let lines = run.diagnostics.iter().filter(move |line| line.task < until);

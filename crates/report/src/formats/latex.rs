@@ -1,4 +1,5 @@
-//! Tables as LaTeX with booktabs, in the paper's manner: best in bold, changes as arrows, the paper's number in grey.
+//! Tables as LaTeX with booktabs, in the paper's manner: best in bold, changes as arrows, the
+//! paper's number in grey.
 
 use std::fmt::Write;
 

@@ -32,7 +32,8 @@ impl Places {
         Self { numbers, base: base.to_owned() }
     }
 
-    /// Where the page lists some runs: a run, its group, or the whole list if they are of several groups.
+    /// Where the page lists some runs: a run, its group, or the whole list if they are of several
+    /// groups.
     pub fn anchor(&self, runs: &[PathBuf]) -> String {
         let numbers: Vec<(usize, usize)> = runs.iter().filter_map(|run| self.numbers.get(run).copied()).collect();
         match numbers[..] {

@@ -10,7 +10,8 @@ use crate::{
     table::{Cell, Header, Measured, Row, Table},
 };
 
-/// A measure that is not of the accuracy matrix: its name, unit per stored value, digits, and which way is better.
+/// A measure that is not of the accuracy matrix: its name, unit per stored value, digits, and which
+/// way is better.
 type Cost = (&'static str, f64, usize, Option<Better>, fn(&Run) -> Option<f64>);
 
 const COSTS: [Cost; 3] = [

@@ -1,4 +1,5 @@
-//! Table 3, and its counterpart for forgetting in the supplement: PCR by the ratio of conflicting to aligned samples.
+//! Table 3, and its counterpart for forgetting in the supplement: PCR by the ratio of conflicting
+//! to aligned samples.
 
 use std::collections::BTreeSet;
 

@@ -61,7 +61,8 @@ pub(super) struct Comparison<'a> {
     pub(super) pairs: Vec<Pair<'a>>,
 }
 
-/// Of every method that was run balanced, against everything else of that method that shares a data set and a seed.
+/// Of every method that was run balanced, against everything else of that method that shares a data
+/// set and a seed.
 pub(super) fn comparisons<'a>(conditions: &Conditions<'a>) -> Vec<Comparison<'a>> {
     let runs = |arm: &Arm| -> Vec<&'a Run> {
         conditions.groups.iter().filter(|group| group.arm == *arm).flat_map(|group| &group.runs).collect()

@@ -28,7 +28,8 @@ const STEPS: u64 = 10;
 const MEMORY: usize = 50;
 /// A kind of slow steps is measured no longer than this.
 const PER_KIND: Duration = Duration::from_secs(6);
-/// Kinds that are left when this has passed are taken for the mean of those that were measured, of the same data if there are any.
+/// Kinds that are left when this has passed are taken for the mean of those that were measured, of
+/// the same data if there are any.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What is known of the time that is left.
@@ -46,7 +47,8 @@ struct Cost {
     steps: u64,
 }
 
-/// What tells runs of different cost apart: the data, and all settings but seed, memory and the exact ratio.
+/// What tells runs of different cost apart: the data, and all settings but seed, memory and the
+/// exact ratio.
 type Kind = (String, String);
 
 impl Estimate {
@@ -135,7 +137,8 @@ fn kind(config: &Config) -> Kind {
     (data, serde_json::to_string(&config).expect("settings are plain data"))
 }
 
-/// Takes a few steps in each of two small tasks, writing nothing. A run that goes wrong on the way says so when its turn comes.
+/// Takes a few steps in each of two small tasks, writing nothing. A run that goes wrong on the way
+/// says so when its turn comes.
 fn measure(job: &Job, threads: usize) -> Result<Option<Cost>> {
     let whole = Experiment::new(&job.settings, None)?;
     let (steps, config) = (whole.total_steps(), whole.config());

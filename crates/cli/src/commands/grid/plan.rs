@@ -43,7 +43,8 @@ pub struct Job {
 }
 
 impl Plan {
-    /// Reads a grid file, or the manifest of a grid that was begun, and checks the settings of every run.
+    /// Reads a grid file, or the manifest of a grid that was begun, and checks the settings of
+    /// every run.
     ///
     /// # Errors
     /// It cannot be read, or one of its runs makes no sense.
@@ -79,7 +80,8 @@ impl Plan {
         self.jobs.iter().map(State::read).collect()
     }
 
-    /// Opens each data set that these runs need, once; image files are decoded and packed on the way.
+    /// Opens each data set that these runs need, once; image files are decoded and packed on the
+    /// way.
     ///
     /// # Errors
     /// One cannot be read.

@@ -1,7 +1,8 @@
 //! The worker processes of a grid.
 //!
-//! A worker holds the other end of a pipe as its standard input. Closing the pipe asks it to stop at a checkpoint; the pipe of a grid that was
-//! killed closes by itself, so no worker outlives its grid by more than a step, or a test.
+//! A worker holds the other end of a pipe as its standard input. Closing the pipe asks it to stop
+//! at a checkpoint; the pipe of a grid that was killed closes by itself, so no worker outlives its
+//! grid by more than a step, or a test.
 
 use std::{
     collections::BTreeMap,
@@ -121,8 +122,8 @@ impl Pool {
 }
 
 impl Ending {
-    /// What an exit means. A process that something killed cannot say so itself: it is noted in its log, unless it was `asked` to stop and
-    /// Ctrl-C killed it before it could listen.
+    /// What an exit means. A process that something killed cannot say so itself: it is noted in its
+    /// log, unless it was `asked` to stop and Ctrl-C killed it before it could listen.
     pub fn new(status: io::Result<ExitStatus>, log: &Path, asked: bool) -> Self {
         let status = match status {
             Ok(status) => status,

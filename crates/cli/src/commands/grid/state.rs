@@ -3,8 +3,8 @@
 use std::{fs, io::BufRead, path::Path};
 
 use anyhow::{Result, anyhow};
-use rehearsal::config::{Config, LearnerConfig, PartialConfig};
-use rehearsal_runs::{RunDirectory, files};
+use rehearsal::config::{Config, PartialConfig};
+use rehearsal_runs::{RunDirectory, Settings, files};
 use serde_json::Value;
 
 use super::plan::Job;
@@ -85,31 +85,19 @@ fn steps(job: &Job) -> u64 {
     lines.filter(|line| line.contains("\"step\":")).count() as u64
 }
 
-/// Refuses a directory that holds a run with other settings, so that nothing is lost and nothing taken for what it is not.
+/// Refuses a directory that holds a run with other settings, so that nothing is lost and nothing
+/// taken for what it is not.
 fn check_same(job: &Job) -> Result<()> {
     let held =
         PartialConfig::parse(&RunDirectory::read_config(&job.directory)?).and_then(|settings| settings.resolve());
     let place = job.directory.display();
     let held = held.map_err(|error| anyhow!("{place} holds a run that this program cannot read: {error}"))?;
-    match difference(&held, &job.config) {
-        None => Ok(()),
-        Some((name, there, here)) => Err(anyhow!(
-            "{place} holds a run with other settings: {name} is {there} there and {here} here; choose another `--out`"
-        )),
-    }
-}
-
-/// A setting that makes two runs differ, and its values.
-fn difference(held: &Config, wanted: &Config) -> Option<(String, Value, Value)> {
-    let settings = |config: &Config| {
-        // What does not change results.
-        let learner = LearnerConfig { threads: 1, ..config.learner.clone() };
-        let config = Config { data: None, learner, checkpoint_minutes: 0.0, tensorboard: false, ..config.clone() };
-        serde_json::to_value(&config).expect("settings are plain data")
-    };
-    let (held, wanted) = (settings(held), settings(wanted));
-    let names = held.as_object().into_iter().chain(wanted.as_object()).flat_map(serde_json::Map::keys);
-    let differs = names.into_iter().find(|name| held.get(name.as_str()) != wanted.get(name.as_str()))?;
-    let value = |of: &Value| of.get(differs).cloned().unwrap_or(Value::Null);
-    Some((differs.clone(), value(&held), value(&wanted)))
+    let settings = |config: &Config| Settings::new(config).expect("settings are plain data");
+    let (held, wanted) = (settings(&held), settings(&job.config));
+    let Some(name) = held.difference(&wanted) else { return Ok(()) };
+    let value = |of: &Settings| of.get(name).cloned().unwrap_or(Value::Null);
+    let (there, here) = (value(&held), value(&wanted));
+    Err(anyhow!(
+        "{place} holds a run with other settings: {name} is {there} there and {here} here; choose another `--out`"
+    ))
 }

@@ -28,7 +28,8 @@ use crate::{
     printer::{Progress, Told, message, print, summary},
 };
 
-/// How long to wait for a process that holds the run, such as a worker whose grid was killed and who is about to stop.
+/// How long to wait for a process that holds the run, such as a worker whose grid was killed and
+/// who is about to stop.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How often a worker tells how far it is.
 const TELL_EVERY: Duration = Duration::from_millis(200);
@@ -57,7 +58,8 @@ pub fn run_one(file: &Path, index: usize, place: &Place, threads: Option<usize>)
     }
 }
 
-/// The same for a grid: tells it how far the run is, and stops when the grid closes the pipe or is dead.
+/// The same for a grid: tells it how far the run is, and stops when the grid closes the pipe or is
+/// dead.
 pub fn work(file: &Path, index: usize, place: &Place, threads: Option<usize>) -> Result<ExitCode> {
     let asked = Asked::listen_for_run(|| {})?.or_when_input_ends();
     let (_, job) = match find(file, index, place) {
@@ -98,7 +100,8 @@ fn run<O: Observer + Send>(
     }
 }
 
-/// Begins, or goes on from the last checkpoint, as soon as no other process holds the run; none if it is finished, or someone asked to stop.
+/// Begins, or goes on from the last checkpoint, as soon as no other process holds the run; none if
+/// it is finished, or someone asked to stop.
 fn open(job: &Job, threads: Option<usize>, asked: &Asked) -> Result<Option<Experiment>> {
     let adjusted = PartialConfig { threads, data: job.settings.data.clone(), ..PartialConfig::default() };
     let begun = || job.directory.join(files::CONFIG).exists();
@@ -134,7 +137,8 @@ impl Observer for Teller {
         if self.last.is_none_or(|last| last.elapsed() >= TELL_EVERY) {
             self.last = Some(Instant::now());
             let told = Told { task: event.task, step: event.step, total: self.total };
-            // If nobody listens any more, standard input ends as well, and that is what stops the run.
+            // If nobody listens any more, standard input ends as well, and that is what stops the
+            // run.
             let _ = writeln!(io::stdout(), "{}", told.line());
         }
         ControlFlow::Continue(())

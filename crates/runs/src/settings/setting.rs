@@ -1,0 +1,151 @@
+//! What is known about each setting whoever uses it: its name, what it is to a comparison of runs,
+//! where users give it, and what help says about it.
+
+use crate::settings_table;
+
+/// A setting of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name in files; on the command line with two dashes.
+    pub name: &'static str,
+    /// What it is to a comparison of runs.
+    pub role: Role,
+    /// Where users give it.
+    pub place: Place,
+    /// One sentence about it, without a full stop and without its default.
+    pub help: &'static str,
+}
+
+/// What a setting is to a comparison of runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Results do not depend on it: it may change while a run goes on.
+    Neutral,
+    /// What else is written. Results do not depend on it, but it stays as it was when a run began.
+    Output,
+    /// What is averaged over.
+    Seed,
+    /// What is learned: a column of a table.
+    Data,
+    /// What must agree for a comparison to be fair: a set of tables.
+    Protocol,
+    /// How it is learned: a row of a table.
+    Arm,
+}
+
+/// Where users give a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In files, and as a flag with a value.
+    Flag {
+        /// Under which heading of the help.
+        heading: &'static str,
+        /// What stands for the value in the help.
+        value: &'static str,
+    },
+    /// In files, and as a flag without a value.
+    Switch {
+        /// Under which heading of the help.
+        heading: &'static str,
+    },
+    /// In files only.
+    File {
+        /// Which method, policy or retrieval it is for; empty if it is for all.
+        whose: &'static str,
+    },
+    /// Nowhere: runs write it into their own files.
+    Run,
+}
+
+impl Setting {
+    /// The setting of that name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        SETTINGS.iter().find(|setting| setting.name == name)
+    }
+
+    /// Whether the command line has a flag for it.
+    pub fn has_flag(&self) -> bool {
+        matches!(self.place, Place::Flag { .. } | Place::Switch { .. })
+    }
+}
+
+impl Role {
+    /// That of the setting of a name. What another version added is taken for a part of how
+    /// something is learned, so that it tells runs apart.
+    pub fn of(name: &str) -> Self {
+        Setting::find(name).map_or(Self::Arm, |setting| setting.role)
+    }
+}
+
+/// A field's name as files write it: `-` for `_`.
+const fn kebab<const LENGTH: usize>(field: &str) -> [u8; LENGTH] {
+    let (mut name, mut i) = ([0; LENGTH], 0);
+    while i < LENGTH {
+        let byte = field.as_bytes()[i];
+        name[i] = if byte == b'_' { b'-' } else { byte };
+        i += 1;
+    }
+    name
+}
+
+macro_rules! place {
+    (flag($heading:literal, $value:literal)) => {
+        Place::Flag { heading: $heading, value: $value }
+    };
+    (switch($heading:literal)) => {
+        Place::Switch { heading: $heading }
+    };
+    (file($whose:literal)) => {
+        Place::File { whose: $whose }
+    };
+    (run()) => {
+        Place::Run
+    };
+}
+
+macro_rules! list {
+    ($(
+        $field:ident: $type:ty = $default:ident($($value:tt)*), $role:ident,
+        $place:ident($($words:literal),*), $help:literal;
+    )*) => {
+        /// Every setting, in the order of the help.
+        pub const SETTINGS: &[Setting] = &[$(Setting {
+            name: {
+                const NAME: &[u8] = &kebab::<{ stringify!($field).len() }>(stringify!($field));
+                match str::from_utf8(NAME) {
+                    Ok(name) => name,
+                    Err(_) => panic!("a field's name is UTF-8"),
+                }
+            },
+            role: Role::$role,
+            place: place!($place($($words),*)),
+            help: $help,
+        }),*];
+    };
+}
+settings_table!(list);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_setting_is_found_by_the_name_that_files_write() {
+        let setting = Setting::find("train-per-class").unwrap();
+        assert_eq!((setting.role, setting.place), (Role::Data, Place::Flag { heading: "Data", value: "N" }));
+        assert_eq!(Setting::find("train_per_class"), None);
+        assert_eq!((Role::of("threads"), Role::of("brand-new")), (Role::Neutral, Role::Arm));
+    }
+
+    #[test]
+    fn every_setting_stands_once_and_is_described() {
+        let names: BTreeSet<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
+        assert_eq!(names.len(), SETTINGS.len());
+        for Setting { name, help, .. } in SETTINGS {
+            assert!(!help.is_empty() && !help.ends_with('.') && !help.contains("--"), "{name}: {help}");
+            assert!(!help.contains("[default"), "{name}: the default has a place of its own");
+        }
+    }
+}
