@@ -20,7 +20,7 @@ pub fn arm(settings: &Settings) -> Part {
 }
 
 fn part(settings: &Settings, role: Role) -> Part {
-    let wanted = settings.names().filter(|name| Role::of(name) == role);
+    let wanted = settings.names().filter(|name| Role::of_setting(name) == role);
     Part(wanted.map(|name| (name.to_owned(), settings.text(name).unwrap_or_default())).collect())
 }
 
