@@ -115,6 +115,13 @@ mod tests {
     }
 
     #[test]
+    fn all_that_moves_the_network_must_agree() {
+        let names = ["lr", "momentum", "weight-decay", "schedule", "lr-milestones", "lr-decay", "batch"];
+        let run = settings(names.iter().map(|name| ((*name).to_owned(), json!(1))).collect());
+        assert_eq!((protocol(&run).0.len(), arm(&run).0.len()), (names.len(), 0));
+    }
+
+    #[test]
     fn parts_say_where_they_differ() {
         let one = arm(&settings(json!({"method": "er", "views": "raw"})));
         let other = arm(&settings(json!({"method": "pcr", "views": "raw", "ratio": "5:5"})));

@@ -69,9 +69,9 @@ macro_rules! settings_table {
                 "How strongly weights are drawn to zero";
             schedule: Schedule = is(Schedule::Constant), Protocol, flag("Learning", "NAME"),
                 "How the learning rate changes in a task: constant, cosine or step";
-            lr_milestones: Vec<f64> = is(vec![0.5, 0.75]), Arm, file("schedule step"),
+            lr_milestones: Vec<f64> = is(vec![0.5, 0.75]), Protocol, file("schedule step"),
                 "Where the learning rate falls, as shares of a task's steps";
-            lr_decay: f64 = is(0.1), Arm, file("schedule step"),
+            lr_decay: f64 = is(0.1), Protocol, file("schedule step"),
                 "What the learning rate is multiplied by there";
             width: usize = is(20), Protocol, flag("Learning", "N"),
                 "Channels after the first convolution; 64 is ResNet-18, 20 its reduced form";
