@@ -1,7 +1,13 @@
 //! Settings as flags. Libraries quote settings as an experiment file writes them; who typed a
 //! command is told flags.
 
+use anyhow::{Error, anyhow};
 use rehearsal_runs::{Place, Setting};
+
+/// The same error with quoted settings as flags.
+pub fn with_flags(error: &Error) -> Error {
+    anyhow!(as_flags(&format!("{error:#}")))
+}
 
 /// The same text with quoted settings as flags: `` `memory` `` becomes `` `--memory` ``, `` `stream
 /// = "blurry"` `` becomes `` `--stream blurry` ``. Settings that have no flag stay as they are.

@@ -202,6 +202,9 @@ fn numbers_that_do_not_fit() {
     refused(&["run", "--threads", "100000"], "`--threads` must be between 1 and 1024");
     refused(&["run", "--seed", "18446744073709551615"], "too large");
     refused(&["run", "--lr", "nan"], "`--lr` must be a positive number");
+    refused(&["run", "--lr", "-1"], "`--lr` must be a positive number, not -1");
+    refused(&["run", "--memory", "many"], "`--memory`: `many` cannot be read: invalid digit");
+    refused(&["run", "--blur", "0.5"], "`--blur` is for `--stream blurry`");
     refused(&["run", "--method", "fine-tune", "--retrieval", "mir"], "fine-tune replays nothing");
 }
 
@@ -225,6 +228,7 @@ fn files_and_directories_that_do_not_fit() {
         "{}",
         text(&unknown.stderr)
     );
+    assert!(!text(&unknown.stderr).contains("--"), "a file has no flags: {}", text(&unknown.stderr));
 }
 
 #[test]
@@ -271,6 +275,8 @@ fn help_has_examples() {
         help.status.success()
             && text(&help.stdout).contains("Examples:")
             && text(&help.stdout).contains("--train-per-class")
+            && text(&help.stdout).contains("[default: 0.1]")
+            && text(&help.stdout).contains("\n  gss-group-size ")
     );
 }
 

@@ -5,6 +5,7 @@ mod combinations;
 mod error;
 mod learner;
 mod partial;
+mod resolve;
 
 use std::path::PathBuf;
 

@@ -93,7 +93,7 @@ impl Stream {
     /// The plan does not fit the data: see [`StreamError`].
     pub fn new(source: Arc<dyn Source>, plan: &Plan) -> Result<Self, StreamError> {
         let (tasks, order) = cut(&*source, plan)?;
-        let class_names: Vec<String> = order.iter().map(|&class| source.class_names()[class].clone()).collect();
+        let class_names = distinct(order.iter().map(|&class| source.class_names()[class].as_str()));
         if let Some((task, short)) = tasks.iter().enumerate().find(|(_, task)| task.train.len() < plan.batch) {
             let task = TaskId(task as u16);
             return Err(StreamError::Batch { batch: plan.batch, task, samples: short.train.len() });
@@ -143,6 +143,18 @@ impl Stream {
     fn load(&self, split: Split, task: TaskId, entry: Entry) -> Result<Sample, DataError> {
         Ok(Sample { image: self.source.image(split, entry.index)?, label: entry.label, task })
     }
+}
+
+/// Names of which no two are equal: data sets in a chain may have a name in common, and a learner knows its
+/// classes by name. The second of a name is called `name (2)`.
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for name in names {
+        let numbered = (2..).map(|number| format!("{name} ({number})"));
+        let free = std::iter::once(name.to_owned()).chain(numbered).find(|name| !distinct.contains(name));
+        distinct.extend(free);
+    }
+    distinct
 }
 
 /// The training samples of a task, read when they are asked for.
@@ -201,6 +213,12 @@ mod tests {
             assert!(all.iter().all(|s| expected.contains(&s.label) && s.task == task));
             assert_eq!((stream.seen(task), stream.batches(task)), (2 * task.index() + 2, 50));
         }
+    }
+
+    #[test]
+    fn no_two_classes_have_one_name() {
+        let names = distinct(["cat", "dog", "cat", "cat (2)", "cat"].into_iter());
+        assert_eq!(names, ["cat", "dog", "cat (2)", "cat (2) (2)", "cat (3)"]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub fn arm(settings: &Settings) -> Part {
 }
 
 fn part(settings: &Settings, role: Role) -> Part {
-    let wanted = settings.names().filter(|name| Role::of(name) == role);
+    let wanted = settings.names().filter(|name| Role::of_setting(name) == role);
     Part(wanted.map(|name| (name.to_owned(), settings.text(name).unwrap_or_default())).collect())
 }
 
@@ -114,6 +114,13 @@ mod tests {
         assert_eq!(arm(&run).get("brand-new"), "0.5");
         assert_eq!(protocol(&run).number("epochs"), Some(1.0));
         assert_eq!((arm(&run).get("retrieval"), run.number("seed")), ("", Some(3.0)));
+    }
+
+    #[test]
+    fn all_that_moves_the_network_must_agree() {
+        let names = ["lr", "momentum", "weight-decay", "schedule", "lr-milestones", "lr-decay", "batch"];
+        let run = settings(names.iter().map(|name| ((*name).to_owned(), json!(1))).collect());
+        assert_eq!((protocol(&run).0.len(), arm(&run).0.len()), (names.len(), 0));
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Settings {
     /// ```
     pub fn difference<'a>(&'a self, other: &'a Self) -> Option<&'a str> {
         let mut names = self.names().chain(other.names());
-        names.find(|name| Role::of(name) != Role::Neutral && self.get(name) != other.get(name))
+        names.find(|name| Role::of_setting(name) != Role::Neutral && self.get(name) != other.get(name))
     }
 
     /// The names of all settings.

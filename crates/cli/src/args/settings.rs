@@ -72,7 +72,10 @@ fn help(setting: &Setting) -> String {
     }
 }
 
-/// Every setting that has no flag, a line each.
+/// Columns of the narrowest terminals that are usual.
+const COLUMNS: usize = 80;
+
+/// Every setting that has no flag, a line or some each.
 pub fn only_in_files() -> String {
     let only = SETTINGS.iter().filter_map(|setting| match setting.place {
         Place::File { whose } => Some((setting, whose)),
@@ -82,7 +85,7 @@ pub fn only_in_files() -> String {
     let mut text = String::new();
     for (setting, whose) in only {
         let whose = if whose.is_empty() { String::new() } else { format!("{whose}: ") };
-        for (i, line) in wrapped(&format!("{whose}{}", help(setting)), 96 - width).iter().enumerate() {
+        for (i, line) in wrapped(&format!("{whose}{}", help(setting)), COLUMNS - 4 - width).iter().enumerate() {
             let _ = writeln!(text, "  {:width$}  {line}", if i == 0 { setting.name } else { "" });
         }
     }
@@ -143,7 +146,7 @@ mod tests {
                 ("threads" | "tasks", Some(_)) | ("data" | "size", None) => {}
                 (name, None) => assert!(["all", "false"].contains(&default.as_str()) || name == "stream", "{name}"),
                 ("retrieval" | "memory-policy" | "views", Some(used)) => {
-                    assert!(default.starts_with(&used), "{default}")
+                    assert!(default.starts_with(&used), "{default}");
                 }
                 (name, Some(used)) => assert_eq!(default.replace(' ', ""), used, "{name}"),
             }
@@ -174,7 +177,7 @@ mod tests {
         let list = only_in_files();
         assert!(list.contains("  temperature         PCR: ") && list.contains("[default: 0.09]"), "{list}");
         assert!(!list.contains("custom-method") && !list.contains("data-sha256") && !list.contains("momentum "));
-        assert!(list.lines().all(|line| line.chars().count() <= 100), "{list}");
+        assert!(list.lines().all(|line| line.chars().count() <= COLUMNS), "{list}");
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
     }
 }

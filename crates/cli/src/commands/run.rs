@@ -15,7 +15,7 @@ use rehearsal_runs::{DirectoryError, Record, RunDirectory};
 
 use crate::{
     args::Run,
-    flags::as_flags,
+    flags::with_flags,
     interrupt::{Asked, Interrupt},
     printer::{self, Bar, Progress, message, print},
 };
@@ -27,7 +27,7 @@ pub fn run(args: &Run) -> Result<ExitCode> {
         Ok(Prepared::Ready(experiment)) => experiment,
         Ok(Prepared::Finished(record, directory)) => return show(args, &record, &directory),
         Err(error) => {
-            message(&format!("error: {}", as_flags(&format!("{error:#}"))));
+            message(&format!("error: {error:#}"));
             return Ok(ExitCode::from(2));
         }
     };
@@ -35,7 +35,7 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     let progress = if args.quiet { Progress::silent() } else { Progress::new(&experiment) };
     let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
     let ended = experiment.run(&mut Interrupt { shown: progress, asked });
-    match ended.map_err(|error| anyhow!(as_flags(&error.to_string())))? {
+    match ended.map_err(|error| with_flags(&error.into()))? {
         Outcome::Finished(record, _) => show(args, &record, &directory),
         Outcome::Stopped => {
             message(&format!("stopped at a checkpoint; go on with: rehearsal run --resume {}", directory.display()));
@@ -75,25 +75,29 @@ fn show(args: &Run, record: &Record, directory: &Path) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a file says wrong is said in its own words, the rest with flags.
 fn begin(args: &Run) -> Result<Experiment> {
-    let settings = match &args.file {
-        None => PartialConfig::default(),
-        Some(path) => {
-            let file = path.display();
-            let text = std::fs::read_to_string(path).map_err(|error| anyhow!("{file} cannot be read: {error}"))?;
-            PartialConfig::parse(&text).map_err(|error| anyhow!("{file}, {error}"))?
-        }
-    };
-    let settings = settings.overridden_by(&args.settings.settings()?);
+    let file = args.file.as_deref().map_or_else(|| Ok(PartialConfig::default()), read_file)?;
+    begin_with(&file, args).map_err(|error| with_flags(&error))
+}
+
+fn read_file(path: &Path) -> Result<PartialConfig> {
+    let file = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| anyhow!("{file} cannot be read: {error}"))?;
+    PartialConfig::parse(&text).map_err(|error| anyhow!("{file}, {error}"))
+}
+
+fn begin_with(file: &PartialConfig, args: &Run) -> Result<Experiment> {
+    let settings = file.overridden_by(&args.settings.settings()?);
     pack(&settings, args.quiet)?;
     match &args.out {
-        Some(out) => Experiment::new(&settings, Some(out)).map_err(with_flags),
+        Some(out) => Experiment::new(&settings, Some(out)).map_err(with_ways_out),
         None => begin_in_free_directory(&settings),
     }
 }
 
 /// With the flags that help.
-fn with_flags(error: ExperimentError) -> anyhow::Error {
+fn with_ways_out(error: ExperimentError) -> anyhow::Error {
     match &error {
         ExperimentError::Directory(DirectoryError::Taken(path)) => {
             anyhow!("{error}: choose another `--out`, or continue it with `--resume {}`", path.display())

@@ -72,7 +72,7 @@ impl Setting {
 impl Role {
     /// That of the setting of a name. What another version added is taken for a part of how
     /// something is learned, so that it tells runs apart.
-    pub fn of(name: &str) -> Self {
+    pub fn of_setting(name: &str) -> Self {
         Setting::find(name).map_or(Self::Arm, |setting| setting.role)
     }
 }
@@ -106,7 +106,7 @@ macro_rules! place {
 macro_rules! list {
     ($(
         $field:ident: $type:ty = $default:ident($($value:tt)*), $role:ident,
-        $place:ident($($words:literal),*), $help:literal;
+        $place:ident($($words:literal),*), $($help:literal)+;
     )*) => {
         /// Every setting, in the order of the help.
         pub const SETTINGS: &[Setting] = &[$(Setting {
@@ -119,7 +119,7 @@ macro_rules! list {
             },
             role: Role::$role,
             place: place!($place($($words),*)),
-            help: $help,
+            help: concat!($($help),+),
         }),*];
     };
 }
@@ -136,7 +136,7 @@ mod tests {
         let setting = Setting::find("train-per-class").unwrap();
         assert_eq!((setting.role, setting.place), (Role::Data, Place::Flag { heading: "Data", value: "N" }));
         assert_eq!(Setting::find("train_per_class"), None);
-        assert_eq!((Role::of("threads"), Role::of("brand-new")), (Role::Neutral, Role::Arm));
+        assert_eq!((Role::of_setting("threads"), Role::of_setting("brand-new")), (Role::Neutral, Role::Arm));
     }
 
     #[test]

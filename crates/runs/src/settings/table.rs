@@ -15,8 +15,8 @@
 /// - **Role**: a variant of [`Role`](crate::Role).
 /// - **place**: `flag("heading", "VALUE")`, `switch("heading")` for a flag without a value,
 /// `file("whose")` for a setting that only experiment files have, `run()` for what only runs write.
-/// - **help**: one sentence without a full stop, to which the default is added. Other settings are
-///   quoted as a file writes them: `` `stream = "blurry"` ``.
+/// - **help**: one sentence, in one or more strings, without a full stop. The default is added to
+///   it. Other settings are quoted as a file writes them: `` `stream = "blurry"` ``.
 ///
 /// The order is that of the help. A new setting is a row here, and its use.
 #[macro_export]
@@ -24,8 +24,8 @@ macro_rules! settings_table {
     ($callback:ident) => {
         $callback! {
             dataset: Chain = is(Chain::from(Dataset::Embedded)), Data, flag("Data", "NAME"),
-                "embedded, cifar10, cifar100, core50, fashion-mnist, food100, mini-imagenet, \
-places100, tiny-imagenet, folder, or several joined by +";
+                "embedded, cifar10, cifar100, core50, fashion-mnist, food100, mini-imagenet, "
+                "places100, tiny-imagenet, folder, or several joined by +";
             data: PathBuf = by("$REHEARSAL_DATA, or the platform's data directory"), Neutral,
                 flag("Data", "DIR"), "Where the data set's files are";
             size: usize = by("the data set's own; folder: 84"), Data, flag("Data", "N"),
@@ -70,17 +70,17 @@ places100, tiny-imagenet, folder, or several joined by +";
                 "How strongly weights are drawn to zero";
             schedule: Schedule = is(Schedule::Constant), Protocol, flag("Learning", "NAME"),
                 "How the learning rate changes in a task: constant, cosine or step";
-            lr_milestones: Vec<f64> = is(vec![0.5, 0.75]), Arm, file("schedule step"),
+            lr_milestones: Vec<f64> = is(vec![0.5, 0.75]), Protocol, file("schedule step"),
                 "Where the learning rate falls, as shares of a task's steps";
-            lr_decay: f64 = is(0.1), Arm, file("schedule step"),
+            lr_decay: f64 = is(0.1), Protocol, file("schedule step"),
                 "What the learning rate is multiplied by there";
             width: usize = is(20), Protocol, flag("Learning", "N"),
                 "Channels after the first convolution; 64 is ResNet-18, 20 its reduced form";
             seed: u64 = is(0), Seed, flag("Learning", "N"), "Seeds every random draw";
 
             diagnostics: bool = is(false), Output, switch("Output"),
-                "Look into the steps and write diagnostics.jsonl: proxy drift, distances and \
-classes of the retrieved, loss changes, gradients";
+                "Look into the steps and write diagnostics.jsonl: proxy drift, distances and "
+                "classes of the retrieved, loss changes, gradients";
             tensorboard: bool = is(false), Neutral, switch("Output"),
                 "Write event files for TensorBoard into the run's directory";
 
