@@ -94,7 +94,7 @@ impl PolicyKind {
     }
 }
 
-/// RngStream who stays in memory. It has no state of its own: what it notes about a sample stays
+/// Decides who stays in memory. It has no state of its own: what it notes about a sample stays
 /// with the sample, so that a resumed run decides as an uninterrupted one would.
 pub trait Policy: Send + Sync {
     /// Presents `samples` to the memory, all of one step, after that step; each with one call of

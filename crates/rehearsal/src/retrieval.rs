@@ -23,7 +23,7 @@ use crate::{
     shapley::ShapleyOptions,
 };
 
-/// RngStream who is replayed. It has no state of its own, so that a resumed run chooses as an
+/// Decides who is replayed. It has no state of its own, so that a resumed run chooses as an
 /// uninterrupted one would: all it may go by is the memory, the probe and the draws.
 pub trait Retrieval: Send + Sync {
     /// What to replay, in training order; nothing from an empty memory. A slot may appear twice.

@@ -58,7 +58,7 @@ pub enum Cell {
     /// A measure over seeds.
     Measured(Measured),
     /// Anything else, as text.
-    PartialConfig {
+    Text {
         /// The text.
         text: String,
         /// The runs behind it.
@@ -128,13 +128,13 @@ impl Cell {
         match self {
             Self::Missing { .. } => &[],
             Self::Measured(measured) => &measured.runs,
-            Self::PartialConfig { runs, .. } => runs,
+            Self::Text { runs, .. } => runs,
         }
     }
 
     /// Plain text with the runs behind it.
-    pub fn said(text: impl Into<String>, runs: Vec<PathBuf>) -> Self {
-        Self::PartialConfig { text: text.into(), runs }
+    pub fn text(text: impl Into<String>, runs: Vec<PathBuf>) -> Self {
+        Self::Text { text: text.into(), runs }
     }
 }
 

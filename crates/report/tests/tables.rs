@@ -107,7 +107,7 @@ fn table_1_has_the_papers_rows_and_numbers_and_shows_what_is_missing() {
     let paper = |cell: &Cell| match cell {
         Cell::Missing { paper, .. } => *paper,
         Cell::Measured(measured) => measured.paper.map(|(paper, _)| paper),
-        Cell::PartialConfig { .. } => None,
+        Cell::Text { .. } => None,
     };
     assert_eq!(paper(cell(table, "DER++", "CIFAR100, Fgt.")), Some(41.08));
     assert_eq!(paper(cell(table, "fine-tune", "CIFAR100, Acc.")), None);
@@ -192,7 +192,7 @@ fn memory_sizes_and_ratios_have_their_tables() {
 
 fn said(cell: &Cell) -> &str {
     match cell {
-        Cell::PartialConfig { text, .. } => text,
+        Cell::Text { text, .. } => text,
         other => panic!("{other:?} is no text"),
     }
 }

@@ -24,8 +24,8 @@
 //!   note, forgets all values of that step and later ones.
 //! - Its server in Rust, the default, ignores the note. It forgets, tag by tag, all values of a
 //!   step and later ones when a value of that step
-//! comes. So until a tag is written again its old values stay: as a resumed run repeats what it
-//! did, they are the values to come.
+//!   comes. So until a tag is written again its old values stay: as a resumed run repeats what it
+//!   did, they are the values to come.
 //!
 //! Both stop reading a file at a record that is cut off, and go on with the next file. Both depend
 //! on the order of names: those of later files are later in the alphabet, even in the same second

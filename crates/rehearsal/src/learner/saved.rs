@@ -108,7 +108,7 @@ impl Learner {
             sha256: model_file::unsealed(),
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
-            classes: self.classes.names().iter().map(|name| name.to_string()).collect(),
+            classes: self.classes.names().iter().map(ToString::to_string).collect(),
             seen: self.classes.seen(),
             image: self.shape,
             preprocessing: Preprocessing::new(),

@@ -43,7 +43,7 @@ fn fields(cell: &Cell) -> Vec<String> {
             measured.paper.map_or("", |(_, verdict)| verdict.words()).into(),
             none(),
         ],
-        Cell::PartialConfig { text, .. } => {
+        Cell::Text { text, .. } => {
             let mut fields = vec![none(); 9];
             fields[0] = "said".into();
             fields[8].clone_from(text);

@@ -55,8 +55,8 @@ fn cell(cell: &Cell, anchor: &dyn Fn(&[PathBuf]) -> String) -> String {
             format!("<td class=\"missing\">missing{begun}{paper}</td>")
         }
         Cell::Measured(measured) => measure(measured, &anchor(&measured.runs)),
-        Cell::PartialConfig { text, runs } if runs.is_empty() => format!("<td>{}</td>", escaped(text)),
-        Cell::PartialConfig { text, runs } => format!("<td><a href=\"#{}\">{}</a></td>", anchor(runs), escaped(text)),
+        Cell::Text { text, runs } if runs.is_empty() => format!("<td>{}</td>", escaped(text)),
+        Cell::Text { text, runs } => format!("<td><a href=\"#{}\">{}</a></td>", anchor(runs), escaped(text)),
     }
 }
 

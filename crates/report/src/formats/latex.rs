@@ -75,7 +75,7 @@ fn cell(cell: &Cell) -> String {
     match cell {
         Cell::Missing { paper, .. } => above("--".into(), paper.map(|paper| format!("{paper:.2}"))),
         Cell::Measured(measured) => measure(measured),
-        Cell::PartialConfig { text, .. } => escaped(text),
+        Cell::Text { text, .. } => escaped(text),
     }
 }
 

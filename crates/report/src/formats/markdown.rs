@@ -43,7 +43,7 @@ fn cell(cell: &Cell) -> String {
             format!("missing{begun}{paper}")
         }
         Cell::Measured(measured) => measure(measured),
-        Cell::PartialConfig { text, .. } => text.clone(),
+        Cell::Text { text, .. } => text.clone(),
     }
 }
 

@@ -82,7 +82,7 @@ fn adjusted(lines: &[Line]) -> Vec<f64> {
 fn row(line: &Line, adjusted: f64) -> Row {
     let test = line.test;
     let runs: Vec<_> = line.pairs.iter().flat_map(Pair::paths).collect();
-    let said = |text: String| Cell::said(text, runs.clone());
+    let said = |text: String| Cell::text(text, runs.clone());
     // The first of a pair is the other, the second is balanced.
     Row {
         label: line.label.clone(),
@@ -93,7 +93,7 @@ fn row(line: &Line, adjusted: f64) -> Row {
             said(test.chi_squared.map_or("exact".into(), |chi| format!("{chi:.3}"))),
             said(p_text(test.p)),
             said(p_text(adjusted)),
-            Cell::said(line.paper.map_or(String::new(), |p| format!("{p:.4}")), Vec::new()),
+            Cell::text(line.paper.map_or(String::new(), |p| format!("{p:.4}")), Vec::new()),
         ],
     }
 }

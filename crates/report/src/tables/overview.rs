@@ -50,7 +50,7 @@ pub fn tables(conditions: &Conditions) -> Vec<Table> {
 
 fn row(group: &Group, label: String) -> Row {
     let seeds = group.runs.iter().map(|run| run.seed.to_string()).collect::<Vec<_>>().join(", ");
-    let seeds = Cell::said(seeds, group.paths().map(Into::into).collect());
+    let seeds = Cell::text(seeds, group.paths().map(Into::into).collect());
     let cell =
         |measured: Option<Measured>| measured.map_or(Cell::Missing { unfinished: 0, paper: None }, Cell::Measured);
     let measures =

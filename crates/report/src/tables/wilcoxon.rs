@@ -23,11 +23,11 @@ pub fn table(conditions: &Conditions) -> Option<Table> {
             let kind = if test.exact { "exact" } else { "normal" };
             let printed = one.paper_method.and_then(|method| paper::wilcoxon(method, shown));
             row.cells.extend([
-                Cell::said(format!("{}", test.n), runs.clone()),
-                Cell::said(format!("{} / {}", test.positive, test.negative), runs.clone()),
-                Cell::said(format!("{} ({kind})", p_text(test.p)), runs.clone()),
-                Cell::said(p_text(adjusted), runs),
-                Cell::said(printed.map_or(String::new(), |p| format!("{p:.4}")), Vec::new()),
+                Cell::text(format!("{}", test.n), runs.clone()),
+                Cell::text(format!("{} / {}", test.positive, test.negative), runs.clone()),
+                Cell::text(format!("{} ({kind})", p_text(test.p)), runs.clone()),
+                Cell::text(p_text(adjusted), runs),
+                Cell::text(printed.map_or(String::new(), |p| format!("{p:.4}")), Vec::new()),
             ]);
         }
     }

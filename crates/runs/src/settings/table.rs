@@ -14,7 +14,8 @@
 ///   the user of the table works out; `none()`.
 /// - **Role**: a variant of [`Role`](crate::Role).
 /// - **place**: `flag("heading", "VALUE")`, `switch("heading")` for a flag without a value,
-/// `file("whose")` for a setting that only experiment files have, `run()` for what only runs write.
+///   `file("whose")` for a setting that only experiment files have, `run()` for what only runs
+///   write.
 /// - **help**: one sentence, in one or more strings, without a full stop. The default is added to
 ///   it. Other settings are quoted as a file writes them: `` `stream = "blurry"` ``.
 ///
