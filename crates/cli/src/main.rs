@@ -2,6 +2,8 @@
 //! codes: 0 done, 1 something went wrong on the way, 2 what was asked makes no sense, 130 stopped
 //! by the user.
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod commands;
 mod flags;

@@ -28,6 +28,8 @@
 //! Runs are listed seed by seed, so that a grid that is stopped half-way has compared everything
 //! with some seeds, rather than some things with all seeds.
 
+#![forbid(unsafe_code)]
+
 mod file;
 mod manifest;
 mod only;

@@ -10,6 +10,12 @@
 //! the shapes, which every public function checks before it computes: what does not fit together is
 //! a panic with a sentence, never a wrong access.
 
+#![allow(unsafe_code, reason = "kernels read and write through pointers; every block says why it may")]
+#![allow(clippy::cast_possible_wrap, reason = "sizes of tensors, far below the limits")]
+#![allow(clippy::too_many_arguments, reason = "a kernel's operands are its signature: structs would hide the loop")]
+#![allow(clippy::inline_always, reason = "what is not inlined into a dispatched entry point lacks its vector features")]
+#![allow(clippy::needless_range_loop, reason = "registers are picked by constant indices so that loops unroll")]
+
 mod architecture;
 mod buffer;
 pub mod convolution;

@@ -27,6 +27,8 @@
 //! # Ok::<(), rehearsal_measure::MatrixError>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod accuracy_matrix;
 mod distances;
 mod histogram;

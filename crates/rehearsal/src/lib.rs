@@ -37,6 +37,8 @@
 //! [`views`] ([`augment`]) →
 //! [`learner`] ([`probe`] → [`retrieval`] → [`methods`] → [`memory`]) → [`experiment`] → [`rehearsal_runs::Record`].
 
+#![forbid(unsafe_code)]
+
 pub mod augment;
 pub mod choice;
 pub mod clock;

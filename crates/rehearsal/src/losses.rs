@@ -52,7 +52,7 @@ pub fn proxy_contrastive(logits: Tensor<2>, labels: &[Class], denominator: Denom
     log_sum_exp(among) - own_logits(logits, labels)
 }
 
-/// The score of each row's own label: `[n, K]` to `[n]`.
+/// The logit of each row's own label: `[n, K]` to `[n]`.
 fn own_logits(logits: Tensor<2>, labels: &[Class]) -> Tensor<1> {
     let count = labels.len();
     let own = indices(labels, &logits.device()).reshape([count, 1]);

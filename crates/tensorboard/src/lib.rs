@@ -31,6 +31,8 @@
 //! on the order of names: those of later files are later in the alphabet, even in the same second
 //! and if the clock was set back.
 
+#![forbid(unsafe_code)]
+
 mod crc32c;
 mod event_file;
 mod message;

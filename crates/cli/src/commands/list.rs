@@ -71,7 +71,7 @@ fn as_json() -> Value {
     let method = |&kind: &MethodKind| {
         let mut method = described(kind.name(), kind.about());
         method["replays"] = json!(kind.replays());
-        method["usual_memory_policy"] = json!(kind.replays().then(|| kind.default_policy()));
+        method["default_memory_policy"] = json!(kind.replays().then(|| kind.default_policy()));
         method["default_retrieval"] = json!(kind.replays().then(|| kind.default_retrieval()));
         method
     };
@@ -85,7 +85,7 @@ fn as_json() -> Value {
 
 fn described_combination(combination: Combination) -> Value {
     let Combination { method, policy, retrieval } = combination;
-    let refused = combination.check().err().map(|refusal| refusal.to_string());
+    let refused = combination.check().err().map(|error| error.to_string());
     let runs = refused.is_none();
     json!({ "method": method, "memory_policy": policy, "retrieval": retrieval, "runs": runs, "refused": refused })
 }

@@ -156,7 +156,7 @@ impl Learner {
         let mut header = header.map_err(|error| unusable(error.to_string()))?;
         adjust(&mut header.config);
         let run = header.run.take();
-        let learner = restore(header, contents, parts).map_err(|error| match error {
+        let learner = restore(header, &contents, parts).map_err(|error| match error {
             RestoreError::Why(why) => unusable(why).into(),
             RestoreError::Learner(error) => error,
         })?;
@@ -181,7 +181,7 @@ impl From<LearnerError> for RestoreError {
     }
 }
 
-fn restore(header: Header, contents: Contents, parts: Parts) -> Result<Learner, RestoreError> {
+fn restore(header: Header, contents: &Contents, parts: Parts) -> Result<Learner, RestoreError> {
     let Header { classes, seen, image, config, position, memory, .. } = header;
     if seen > classes.len() || image.bytes() == 0 {
         return Err(RestoreError::Why("it has seen more classes than it knows, or its images have no pixels".into()));

@@ -13,8 +13,8 @@ use crate::{
     sample_probe::SampleProbe,
 };
 
-/// The score of samples that come into an empty memory: there is nothing to compare them with.
-const FIRST_SCORE: f32 = 0.1;
+/// The similarity of samples that come into an empty memory: there is nothing to compare them with.
+const FIRST_SIMILARITY: f32 = 0.1;
 
 /// What gradients are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ impl Policy for Gss {
         let mut similarity = |samples: &[Sample]| similarity(&rows, &probe.gradient(samples).flat());
         let mut samples = samples.into_iter();
         for mut sample in samples.by_ref().take(free) {
-            sample.similarity = similarity(std::slice::from_ref(&sample.sample)).unwrap_or(FIRST_SCORE);
+            sample.similarity = similarity(std::slice::from_ref(&sample.sample)).unwrap_or(FIRST_SIMILARITY);
             let next = Slot(memory.len());
             memory.place(sample, Some(next));
         }
@@ -49,7 +49,7 @@ impl Policy for Gss {
         let mut victims = victims.into_iter();
         for mut sample in left {
             let slot = victims.next().filter(|&victim| {
-                sample.similarity = similarity(std::slice::from_ref(&sample.sample)).unwrap_or(FIRST_SCORE);
+                sample.similarity = similarity(std::slice::from_ref(&sample.sample)).unwrap_or(FIRST_SIMILARITY);
                 rng.happens(replacement(sample.similarity, memory.slots()[victim.0].similarity))
             });
             memory.place(sample, slot);
@@ -90,7 +90,7 @@ fn weights(similarities: &[f64]) -> Vec<f64> {
     similarities.iter().map(|similarity| (similarity - lowest) / (highest - lowest + 0.01) + 1e-12).collect()
 }
 
-/// The probability that a sample of similarity `new` replaces one of score `stored`.
+/// The probability that a sample of similarity `new` replaces one of similarity `stored`.
 fn replacement(new: f32, stored: f32) -> f64 {
     let [c, s] = [new, stored].map(|cosine| f64::midpoint(f64::from(cosine), 1.0));
     s / (c + s)
@@ -172,7 +172,7 @@ mod tests {
                 replaced[slot] += u32::from(id == 130);
             }
         }
-        assert_eq!([replaced[0], replaced[2], replaced[3]], [0; 3], "the others have the lowest score");
+        assert_eq!([replaced[0], replaced[2], replaced[3]], [0; 3], "the others have the lowest similarity");
         // c is nearly 0, so that the drawn slot is replaced almost surely.
         assert!(replaced[1] > 390, "{replaced:?}");
     }

@@ -85,7 +85,8 @@ impl Method for ClsEr {
     /// A new class begins in all three networks alike.
     fn grow(&mut self, network: &Network) {
         if let Some(Averaged { stable, plastic }) = &mut self.averaged {
-            [stable, plastic].into_iter().for_each(|averaged| averaged.take_new_classes(network));
+            stable.take_new_classes(network);
+            plastic.take_new_classes(network);
         }
     }
 
