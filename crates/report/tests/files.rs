@@ -222,18 +222,19 @@ fn names_stay_names_in_every_format() {
     }
     write(directory.path());
     for (name, bytes) in files(&directory.path().join("out")) {
-        if name.ends_with(".png") {
+        let (_, ending) = name.rsplit_once('.').unwrap();
+        if ending == "png" {
             continue;
         }
         let text = text(&bytes);
         assert!(!text.contains('\u{1b}'), "{name}");
         // In comma-separated values nothing is markup.
-        if !name.ends_with(".csv") {
+        if ending != "csv" {
             assert!(!text.contains("<script>alert") && !text.contains("<b>|"), "{name}: {text}");
         }
         let is_row = |line: &&str| line.starts_with('|');
         let columns = |line: &str| line.replace("\\|", "").matches('|').count();
-        if name.ends_with(".md") && name.starts_with("tables/") {
+        if ending == "md" && name.starts_with("tables/") {
             let counts: Vec<usize> = text.lines().filter(is_row).map(columns).collect();
             assert!(counts.iter().all(|count| *count == counts[0]), "{name}: {text}");
             assert!(!text.contains("\n# heading"), "{name}");
