@@ -17,6 +17,7 @@ use clap::Parser;
 use args::{Args, Command};
 
 fn main() -> ExitCode {
+    rehearsal_data::explain_cut_files();
     let done = match Args::parse().command {
         Command::Run(run) => commands::run::run(&run),
         Command::List(list) => commands::list::list(&list),

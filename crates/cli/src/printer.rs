@@ -9,6 +9,8 @@ mod summary;
 
 use std::io::{self, Write};
 
+use rehearsal_data::printable;
+
 pub use bar::Bar;
 pub use comparison::{comparison, comparison_json};
 pub use overview::{Overview, Told};
@@ -29,9 +31,15 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-/// Says a line on standard error. A reader who has gone away does not stop a run.
-pub fn message(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+/// Says something on standard error; names in it cannot move the cursor. A reader who has gone away
+/// does not stop a run.
+pub fn message(text: &str) {
+    let _ = writeln!(io::stderr(), "{}", safe(text));
+}
+
+/// The same lines, safe to print.
+pub fn safe(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// Prints to standard output; a reader who has gone away has seen enough.

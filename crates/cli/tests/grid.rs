@@ -116,7 +116,17 @@ fn mistakes_are_told_before_anything_runs() {
         assert!(!directory.path().join("runs").exists(), "{why}: something was written");
     };
     refused("[axes]\nseed = 1", &[], "small.toml: axis `seed` must be a list");
-    refused("[axes]\nlerning-rate = [1]", &[], "small.toml: lerning-rate1: `lerning-rate`: unknown field");
+    refused(
+        "[axes]\nmetod = ['er']\nseed = [0]\n[[exclude]]\nmethod = 'er'",
+        &[],
+        "small.toml: there is no setting `metod`, which axis `metod` says: did you mean `method`?",
+    );
+    let values: Vec<String> = (1..200).map(|value| value.to_string()).collect();
+    let axis = |name: &str| format!("{name} = [{}]\n", values.join(", "));
+    let huge = format!("[axes]\n{}", ["seed", "memory", "epochs", "width", "candidates"].map(axis).concat());
+    for more in [&["--dry-run"][..], &[]] {
+        refused(&huge, more, "small.toml: the axes make 312 billion runs, and to list them alone would take about");
+    }
     refused("[axes]\nseed = [0]\nlr = ['fast']", &[], "small.toml: fast-seed0: `lr`: invalid type: string");
     refused("[fixed]\nclasses = 4\n[axes]\nseed = [0]\ntasks = [2, 3]", &[], "tasks3-seed0: ");
     refused(

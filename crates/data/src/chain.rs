@@ -66,6 +66,10 @@ impl Chain {
             return dataset.open(request);
         }
         let sources = self.0.iter().map(|dataset| dataset.open(request)).collect::<Result<Vec<_>, _>>()?;
+        let classes: usize = sources.iter().map(|source| source.class_names().len()).sum();
+        if u16::try_from(classes).is_err() {
+            return Err(DataError::Refused(format!("{self} has {classes} classes: at most 65,535 can be numbered")));
+        }
         Ok(Arc::new(Chained::new(sources, &self.0)))
     }
 

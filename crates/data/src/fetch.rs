@@ -261,7 +261,8 @@ fn given<'a>(archives: &'a [Archive], file: &Path) -> Option<&'a Archive> {
 /// A lock against other processes that fetch the same data set; it is held while the file is.
 fn lock(directory: &Path) -> Result<File, DataError> {
     let path = directory.join(".lock");
-    let file = File::create(&path).map_err(unwritable(&path))?;
+    // What stands there stays: it may be a link to something else.
+    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(unwritable(&path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(fs::TryLockError::WouldBlock) => {

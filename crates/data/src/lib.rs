@@ -54,6 +54,7 @@ pub use dataset::{Dataset, Request};
 pub use error::DataError;
 pub use incomplete::{Count, Incomplete};
 pub use limits::LONGEST_SIDE;
+pub use mapped::explain_cut_files;
 pub use pixels::{Image, ImageShape};
 pub use printable::printable;
 pub use progress::{Progress, Unit};

@@ -1,4 +1,5 @@
-//! A file, mapped into memory: the one place of this crate with `unsafe`.
+//! A file, mapped into memory, and what happens when it is cut: the one place of this crate with
+//! `unsafe`.
 
 use std::{fs::File, io, ops::Deref, path::Path};
 
@@ -24,7 +25,7 @@ impl Mapped {
         // which nothing of ours writes after they are in place. Every access is checked against the
         // mapped length, and any bytes at all are valid `u8`s. What remains is a user who truncates
         // a file under a running program: that ends it with SIGBUS, as it would any program that
-        // maps files, unless `is_whole` was asked in time.
+        // maps files, unless `is_whole` was asked in time; `explain_cut_files` says why.
         #[allow(unsafe_code, reason = "see above")]
         let map = unsafe { Mmap::map(&file) }?;
         Ok(Self { map, file })
@@ -43,5 +44,40 @@ impl Deref for Mapped {
 
     fn deref(&self) -> &[u8] {
         &self.map
+    }
+}
+
+/// What is said when a mapped file is cut while it is read.
+#[cfg(unix)]
+const CUT: &[u8] =
+    b"error: a file of the data set, or a pack of it, was cut while it was read, or its disk failed: nothing \
+                     is lost, put the file in order and go on from the last checkpoint (rehearsal run --resume)\n";
+
+/// From now on a program that reads what is no longer in a mapped file says so in a sentence and
+/// ends with exit code 1, where the system would end it without a word (SIGBUS). For programs, in
+/// `main`: a library has no business with the signals of those who use it. Where there are no such
+/// signals, nothing happens.
+pub fn explain_cut_files() {
+    #[cfg(unix)]
+    #[allow(unsafe_code, reason = "see below")]
+    {
+        extern "C" fn explain(_: libc::c_int) {
+            // SAFETY: both may be called in a signal handler, the bytes are there as long as the
+            // program, and after `_exit` nothing of it runs any more.
+            unsafe {
+                libc::write(libc::STDERR_FILENO, CUT.as_ptr().cast(), CUT.len());
+                libc::_exit(1)
+            }
+        }
+        let handler: extern "C" fn(libc::c_int) = explain;
+        // SAFETY: a zeroed `sigaction` is one without flags and with an empty mask; all that is set
+        // are a handler of the type that goes with these flags, and the flags. It runs on the
+        // alternative stack, where there is one. Whether it could be set is of no consequence.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = handler as libc::sighandler_t;
+            action.sa_flags = libc::SA_ONSTACK;
+            libc::sigaction(libc::SIGBUS, &raw const action, std::ptr::null_mut());
+        }
     }
 }

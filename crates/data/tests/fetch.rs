@@ -309,3 +309,23 @@ fn a_server_that_sends_a_byte_now_and_then_is_left() {
     assert!(begin.elapsed() < Duration::from_secs(10));
     assert_eq!(state(Dataset::Cifar100, home.path()).0, State::Partial, "what has arrived is kept");
 }
+
+#[test]
+#[cfg(unix)]
+fn planted_links_are_not_followed_while_fetching() {
+    let home = Home::new();
+    let precious = home.path().join("precious");
+    std::fs::write(&precious, "precious").unwrap();
+    let plant = |place: &str| {
+        let link = home.path().join(place);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&precious, link).unwrap();
+    };
+    plant("downloads/cifar-100-binary.tar.gz.partial");
+    plant("downloads/cifar-100-binary.tar.gz.partial.version");
+    plant("cifar100/.lock");
+    let (result, ..) = fetched(&home, Answer::File(cifar100()));
+    result.unwrap();
+    assert_whole(&home);
+    assert_eq!(std::fs::read(&precious).unwrap(), b"precious");
+}

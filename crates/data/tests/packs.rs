@@ -318,3 +318,51 @@ fn a_pack_that_is_cut_while_it_is_used_is_an_error() {
         assert!(error.contains("expected as many bytes as when it was opened"), "{error}");
     }
 }
+
+/// The child of the next test: it reads an image of a pack that was cut after the image was taken.
+const READ_WHAT_IS_GONE: &str = "REHEARSAL_TEST_READ_WHAT_IS_GONE";
+
+/// The question of the length comes too late for an image that is kept, as a memory keeps it.
+#[test]
+#[cfg(unix)]
+fn a_program_that_reads_what_is_gone_says_so() {
+    if std::env::var_os(READ_WHAT_IS_GONE).is_some() {
+        rehearsal_data::explain_cut_files();
+        let home = Home::new();
+        let (root, packs) = (folder(&home), home.path().join("packs"));
+        let source = open(&root, &packs, &()).unwrap();
+        let image = source.image(Split::Train, 299).unwrap();
+        for pack in pack_files(&packs, ".pack") {
+            std::fs::OpenOptions::new().write(true).open(&pack).unwrap().set_len(0).unwrap();
+        }
+        println!("{}", image.iter().map(|&byte| u64::from(byte)).sum::<u64>());
+        return;
+    }
+    let me = std::env::current_exe().unwrap();
+    let child = std::process::Command::new(me)
+        .args(["--exact", "a_program_that_reads_what_is_gone_says_so", "--nocapture"])
+        .env(READ_WHAT_IS_GONE, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&child.stderr);
+    assert_eq!(child.status.code(), Some(1), "{:?} {said}", child.status);
+    assert!(said.contains("error: a file of the data set, or a pack of it, was cut while it was read"), "{said}");
+}
+
+#[test]
+#[cfg(unix)]
+fn planted_links_are_not_followed_while_packing() {
+    let home = Home::new();
+    let (root, packs) = (folder(&home), home.path().join("packs"));
+    open(&root, &packs, &()).unwrap();
+    let precious = home.path().join("precious");
+    std::fs::write(&precious, "precious").unwrap();
+    for pack in pack_files(&packs, ".pack") {
+        std::fs::remove_file(&pack).unwrap();
+        for beside in ["pack.partial", "pack.journal"] {
+            std::os::unix::fs::symlink(&precious, pack.with_extension(beside)).unwrap();
+        }
+    }
+    assert_right(&*open(&root, &packs, &()).unwrap());
+    assert_eq!(std::fs::read(&precious).unwrap(), b"precious");
+}

@@ -1,10 +1,17 @@
 //! The file of a grid.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use rehearsal_runs::{Place, Setting};
 use serde::Deserialize;
 use thiserror::Error;
 use toml::{Table, Value};
+
+/// The most runs of a grid: each is a directory, and all are in memory while it is planned.
+pub const MOST_RUNS: usize = 100_000;
+
+/// What a planned run takes in memory, about, in bytes.
+const RUN_BYTES: f64 = 4096.0;
 
 /// A grid as its file says it.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +25,8 @@ pub struct Grid {
 }
 
 /// Why a file is no grid. One sentence, for people.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum GridError {
     /// It is not TOML, or not of the three parts.
     #[error("line {line}: {why}")]
@@ -31,6 +39,26 @@ pub enum GridError {
     /// It has no axes.
     #[error("a grid needs `[axes]` with at least one list: for a single run, use `rehearsal run`")]
     NoAxes,
+    /// More runs than anyone can plan.
+    #[error(
+        "the axes make {} runs, and to list them alone would take about {:.0} GB of memory: a grid has at most \
+         100,000, so make several of it",
+        many(*count), count * RUN_BYTES / 1e9
+    )]
+    TooMany {
+        /// How many combinations there are, about.
+        count: f64,
+    },
+    /// A setting that does not exist.
+    #[error("there is no setting `{name}`, which {said_by} says{}", nearest.map(|n| format!(": did you mean `{n}`?")).unwrap_or_default())]
+    NoSetting {
+        /// The name.
+        name: String,
+        /// In which part.
+        said_by: String,
+        /// One that is much like it.
+        nearest: Option<&'static str>,
+    },
     /// An axis is not a list, or empty.
     #[error("axis `{0}` must be a list of at least one value")]
     NotAList(String),
@@ -61,6 +89,16 @@ pub enum GridError {
     SameRun(String),
 }
 
+/// 312079600999 as `312 billion`.
+fn many(count: f64) -> String {
+    let units = [(1e12, "trillion"), (1e9, "billion"), (1e6, "million")];
+    match units.iter().find(|(unit, _)| count >= *unit) {
+        Some((_, unit)) if count >= 1e15 => format!("more than a thousand {unit}"),
+        Some((size, unit)) => format!("{:.0} {unit}", count / size),
+        None => format!("{count:.0}"),
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -87,16 +125,45 @@ impl Grid {
         }
         let axes = axes.into_iter().map(|(name, values)| Ok((name.clone(), axis(&name, values)?)));
         let grid = Self { fixed, axes: axes.collect::<Result<_, GridError>>()?, exclude };
+        grid.check_names()?;
         grid.check_said_once()?;
+        grid.check_size()?;
         Ok(grid)
+    }
+
+    /// Refuses names of no setting, wherever they stand: a misspelt axis is not the fault of the
+    /// exclusion that spells it right.
+    fn check_names(&self) -> Result<(), GridError> {
+        let fixed = self.fixed.keys().map(|name| (name, "[fixed]".to_owned()));
+        let axes = self.axes.iter().flat_map(|(axis, values)| {
+            values.iter().flat_map(Table::keys).map(move |name| (name, format!("axis `{axis}`")))
+        });
+        let exclusions = self
+            .exclude
+            .iter()
+            .enumerate()
+            .flat_map(|(i, exclusion)| exclusion.keys().map(move |name| (name, format!("exclusion {}", i + 1))));
+        let is_setting = |name: &str| Setting::find(name).is_some_and(|setting| setting.place != Place::Run);
+        match fixed.chain(axes).chain(exclusions).find(|(name, _)| !is_setting(name)) {
+            None => Ok(()),
+            Some((name, said_by)) => {
+                let nearest = Setting::nearest(name).map(|setting| setting.name);
+                Err(GridError::NoSetting { name: name.clone(), said_by, nearest })
+            }
+        }
+    }
+
+    /// Refuses more combinations than can be planned, before any of them is made.
+    fn check_size(&self) -> Result<(), GridError> {
+        let count: f64 = self.axes.values().map(|values| values.len() as f64).product();
+        if count <= MOST_RUNS as f64 { Ok(()) } else { Err(GridError::TooMany { count }) }
     }
 
     fn check_said_once(&self) -> Result<(), GridError> {
         let mut said: BTreeMap<&str, String> =
             self.fixed.keys().map(|name| (name.as_str(), "[fixed]".to_owned())).collect();
         for (axis, values) in &self.axes {
-            let names: std::collections::BTreeSet<&str> =
-                values.iter().flat_map(Table::keys).map(String::as_str).collect();
+            let names: BTreeSet<&str> = values.iter().flat_map(Table::keys).map(String::as_str).collect();
             for name in names {
                 let second = format!("axis `{axis}`");
                 if let Some(first) = said.insert(name, second.clone()) {
@@ -114,8 +181,9 @@ fn axis(name: &str, values: Value) -> Result<Vec<Table>, GridError> {
     if values.is_empty() {
         return Err(GridError::NotAList(name.into()));
     }
-    if let Some(i) = (1..values.len()).find(|&i| values[..i].contains(&values[i])) {
-        return Err(GridError::Twice(name.into(), values[i].to_string()));
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = values.iter().map(Value::to_string).find(|value| !seen.insert(value.clone())) {
+        return Err(GridError::Twice(name.into(), twice));
     }
     let tables = values.iter().filter(|value| value.is_table()).count();
     let settings = |value: Value| match value {
@@ -152,9 +220,37 @@ mod tests {
             ),
             ("[axes]\nlearner = [{}]", "axis `learner` must be a list of plain values, or of tables"),
             ("[fixed]\nmethod = 'er'\n[axes]\nmethod = ['pcr']", "`method` is said by [fixed] and by axis `method`"),
+            ("[axes]\nlerning-rate = [1]", "there is no setting `lerning-rate`, which axis `lerning-rate` says"),
+            (
+                "[axes]\nmetod = ['er']\nseed = [0]\n[[exclude]]\nmethod = 'er'",
+                "there is no setting `metod`, which axis `metod` says: did you mean `method`?",
+            ),
+            (
+                "[fixed]\nepoch = 1\n[axes]\nseed = [0]",
+                "there is no setting `epoch`, which [fixed] says: did you mean `epochs`?",
+            ),
+            (
+                "[axes]\nseed = [0]\n[[exclude]]\nsead = 0",
+                "there is no setting `sead`, which exclusion 1 says: did you mean `seed`?",
+            ),
+            ("[axes]\nversion = ['1']", "there is no setting `version`"),
             ("[axes]\na = [{ lr = 1 }]\nb = [{ lr = 2 }]", "`lr` is said by axis `a` and by axis `b`"),
         ] {
             assert!(refused(text).starts_with(why), "{text}: {}", refused(text));
         }
+    }
+
+    #[test]
+    fn more_runs_than_can_be_planned_are_refused_before_they_are_made() {
+        let values = (0..199).map(|value| value.to_string()).collect::<Vec<_>>().join(", ");
+        let axes = |names: &[&str]| {
+            names.iter().fold("[axes]\n".to_owned(), |text, name| format!("{text}{name} = [{values}]\n"))
+        };
+        assert!(Grid::parse(&axes(&["seed", "memory"])).is_ok());
+        let five = refused(&axes(&["seed", "memory", "epochs", "candidates", "width"]));
+        let why = "the axes make 312 billion runs, and to list them alone would take about 1278278 GB of memory";
+        assert!(five.starts_with(why), "{five}");
+        let all = ["seed", "memory", "epochs", "candidates", "width", "batch", "retrieved"];
+        assert!(refused(&axes(&all)).starts_with("the axes make more than a thousand trillion runs"));
     }
 }

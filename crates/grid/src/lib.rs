@@ -35,7 +35,7 @@ mod manifest;
 mod only;
 mod runs;
 
-pub use file::{Grid, GridError};
+pub use file::{Grid, GridError, MOST_RUNS};
 pub use manifest::{manifest, read_manifest};
 pub use only::{Only, OnlyError};
 pub use runs::Planned;

@@ -1,6 +1,8 @@
 //! The list of a grid's runs as a file: one line of JSON each, runnable alone.
 
-use crate::Planned;
+use std::collections::BTreeSet;
+
+use crate::{MOST_RUNS, Planned};
 
 /// The text of `manifest.jsonl`.
 pub fn manifest(runs: &[Planned]) -> String {
@@ -14,12 +16,15 @@ pub fn manifest(runs: &[Planned]) -> String {
 /// A line is not what [`manifest`] writes: its number, and what is wrong with it.
 pub fn read_manifest(text: &str) -> Result<Vec<Planned>, String> {
     let read = |(i, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", i + 1));
-    let runs: Vec<Planned> = text.lines().enumerate().map(read).collect::<Result<_, String>>()?;
+    let runs: Vec<Planned> = text.lines().take(MOST_RUNS + 1).enumerate().map(read).collect::<Result<_, String>>()?;
     if runs.is_empty() {
         return Err("it lists no run".into());
     }
-    let wrong = |i: &usize| runs[*i].index != *i || runs[..*i].iter().any(|run| run.name == runs[*i].name);
-    match (0..runs.len()).find(wrong) {
+    if runs.len() > MOST_RUNS {
+        return Err(format!("it lists more than {MOST_RUNS} runs, the most that a grid has"));
+    }
+    let mut names = BTreeSet::new();
+    match runs.iter().enumerate().position(|(i, run)| run.index != i || !names.insert(&run.name)) {
         None => Ok(runs),
         Some(i) => Err(format!("line {}: it should be run {i}, and of another name than those before", i + 1)),
     }

@@ -1,5 +1,7 @@
 //! The runs that a grid stands for.
 
+use std::collections::BTreeSet;
+
 use rehearsal_runs::{RunName, RunNameError};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
@@ -38,10 +40,10 @@ impl Grid {
         if kept.is_empty() {
             return Err(GridError::AllExcluded(all));
         }
-        let mut runs: Vec<Planned> = Vec::new();
+        let (mut runs, mut names) = (Vec::new(), BTreeSet::new());
         for (index, settings) in kept.into_iter().enumerate() {
             let name = self.name(&settings);
-            if runs.iter().any(|run| run.name == name) {
+            if !names.insert(name.clone()) {
                 return Err(GridError::SameRun(name.into()));
             }
             runs.push(Planned { index, name, settings });

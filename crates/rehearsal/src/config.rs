@@ -126,8 +126,8 @@ impl Config {
 
     /// How the data set is wanted.
     pub fn request(&self) -> Request<'_> {
-        let (directory, skip_bad) = (self.data.as_deref(), self.skip_bad);
-        Request { directory, size: self.size, classes: self.classes, skip_bad, ..Request::default() }
+        let (directory, skip_bad, threads) = (self.data.as_deref(), self.skip_bad, Some(self.learner.threads));
+        Request { directory, size: self.size, classes: self.classes, skip_bad, threads, ..Request::default() }
     }
 
     /// How the data set is cut.

@@ -4,6 +4,7 @@ mod board;
 mod checkpoint;
 mod error;
 mod progress;
+mod warnings;
 
 use std::{fmt::Write, ops::ControlFlow, path::Path, sync::Arc};
 
@@ -26,11 +27,15 @@ use crate::{
 };
 
 use board::Board;
+use warnings::warnings;
+
+/// Of this program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A run, ready to begin or to go on.
 pub struct Experiment {
     config: Config,
-    data_sha256: String,
+    data: DataUsed,
     stream: Arc<Stream>,
     learner: Learner,
     progress: Progress,
@@ -38,6 +43,13 @@ pub struct Experiment {
     correct: Option<Vec<u8>>,
     directory: Option<RunDirectory>,
     board: Option<Board>,
+}
+
+/// The data of a run.
+pub(crate) struct DataUsed {
+    pub sha256: String,
+    /// What is missing, compared with what was published.
+    pub incomplete: Vec<String>,
 }
 
 /// How a run ended.
@@ -130,27 +142,32 @@ impl Experiment {
     ) -> Result<Self, ExperimentError> {
         let held = RunDirectory::hold(directory)?;
         let mut settings = PartialConfig::parse(&RunDirectory::read_config(directory)?)?;
+        // Another version may round differently: half a run of each would be a run of neither.
+        if let Some(expected) = settings.version.take_if(|version| version != VERSION) {
+            return Err(ConfigError::OtherVersion { found: VERSION, expected }.into());
+        }
         adjust(&mut settings);
         let source = open(&settings.resolve()?)?;
         let mut experiment = Self::open(&settings, source, parts.clone())?;
         experiment.restore(directory, parts)?;
-        experiment.directory = Some(held.go_on(experiment.progress.steps_length)?);
+        experiment.directory = Some(held.go_on(&experiment.progress.log)?);
         experiment.open_board()?;
         Ok(experiment)
     }
 
     fn open(settings: &PartialConfig, source: Arc<dyn Source>, parts: Parts) -> Result<Self, ExperimentError> {
         let config = settings.resolve()?;
-        let data_sha256 = source.sha256().to_owned();
-        if let Some(expected) = settings.data_sha256.as_ref().filter(|expected| **expected != data_sha256) {
-            return Err(ConfigError::OtherData { found: data_sha256, expected: expected.clone() }.into());
+        let incomplete = source.incomplete().iter().map(ToString::to_string).collect();
+        let data = DataUsed { sha256: source.sha256().to_owned(), incomplete };
+        if let Some(expected) = settings.data_sha256.as_ref().filter(|expected| **expected != data.sha256) {
+            return Err(ConfigError::OtherData { found: data.sha256, expected: expected.clone() }.into());
         }
         let stream = Arc::new(Stream::new(source, &config.plan())?);
         let learner_config = LearnerConfig { epochs: config.passes(), ..config.learner.clone() };
         let learner = Learner::new(learner_config, stream.shape(), stream.class_names(), parts)?;
         let diagnostics = config.diagnostics.then(|| Diagnostics::new(learner.network()));
         let progress = Progress { diagnostics, ..Progress::default() };
-        Ok(Self { config, data_sha256, stream, learner, progress, correct: None, directory: None, board: None })
+        Ok(Self { config, data, stream, learner, progress, correct: None, directory: None, board: None })
     }
 
     /// Where it was asked for, goes on showing the run in `TensorBoard`: from the last step on,
@@ -174,6 +191,11 @@ impl Experiment {
         &self.config
     }
 
+    /// What is missing of its data, compared with what was published: a sentence for each data set.
+    pub fn incomplete_data(&self) -> &[String] {
+        &self.data.incomplete
+    }
+
     /// Where it writes, if it does.
     pub fn directory(&self) -> Option<&Path> {
         self.directory.as_ref().map(RunDirectory::path)
@@ -182,7 +204,7 @@ impl Experiment {
     /// Steps of the whole run.
     pub fn total_steps(&self) -> u64 {
         let batches: usize = self.stream.tasks().map(|task| self.stream.batches(task)).sum();
-        batches as u64 * self.config.passes() as u64
+        (batches as u64).saturating_mul(self.config.passes() as u64)
     }
 
     /// The classes in order of appearance.
@@ -268,6 +290,7 @@ impl Experiment {
         }
         let retrieved = step.replayed.iter().map(Vec::len).sum();
         let last = LastStep { loss: step.loss, retrieved, memory: self.learner.memory().len() };
+        self.progress.note_loss(&event, self.learner.classes().seen());
         if let Some(directory) = &mut self.directory {
             directory.log(&Line::Step { event, retrieved: last.retrieved, memory: last.memory })?;
         }
@@ -322,14 +345,9 @@ impl Experiment {
 
     /// The error of a network that is no longer made of numbers.
     fn diverged(&self, loss: f32) -> ExperimentError {
-        let Position { task, epoch, batch, steps } = self.learner.position();
-        // Between two tasks it was the one before that went wrong, and between two epochs likewise.
-        let (task, epoch) = match (epoch, batch) {
-            (0, 0) => (task, self.config.passes()),
-            (epoch, 0) => (task + 1, epoch),
-            (epoch, _) => (task + 1, epoch + 1),
-        };
-        ExperimentError::Diverged { loss, step: steps, task, epoch }
+        let position = self.learner.position();
+        let (task, epoch) = last_step_in(position, self.config.passes());
+        ExperimentError::Diverged { loss, step: position.steps, task, epoch }
     }
 
     fn finish(mut self) -> Result<Outcome, ExperimentError> {
@@ -339,8 +357,10 @@ impl Experiment {
             (None, Some(last)) => self.correct(last)?.concat(),
             (None, None) => Vec::new(),
         };
+        let warnings = warnings(&self.progress, &self.stream);
         let (class_names, steps) = (self.stream.class_names().to_vec(), self.learner.position().steps);
-        let record = record(&self.config, self.data_sha256, class_names, self.progress, steps, correct.len());
+        let record = record(&self.config, self.data, class_names, self.progress, steps, correct.len());
+        let record = Record { warnings, ..record };
         if let Some(directory) = &mut self.directory {
             let json = serde_json::to_string_pretty(&record).expect("a record is plain data");
             directory.finish(&correct, &(json + "\n"))?;
@@ -351,8 +371,34 @@ impl Experiment {
     /// The text of `config.toml`: every setting, and what it ran with.
     fn config_toml(&self) -> String {
         let mut text = toml::to_string(&self.config).expect("settings are plain data");
-        let version = env!("CARGO_PKG_VERSION");
-        write!(text, "version = \"{version}\"\ndata-sha256 = \"{}\"\n", self.data_sha256).expect("a string takes all");
+        let DataUsed { sha256, incomplete } = &self.data;
+        write!(text, "version = \"{VERSION}\"\ndata-sha256 = \"{sha256}\"\n").expect("a string takes all");
+        if !incomplete.is_empty() {
+            let list = toml::Value::from(incomplete.clone());
+            writeln!(text, "incomplete-data = {list}").expect("a string takes all");
+        }
         text
+    }
+}
+
+/// Task and epoch, from 1, of the last step before a position: between two tasks it was in the one
+/// before, and between two epochs likewise.
+fn last_step_in(Position { task, epoch, batch, .. }: Position, passes: usize) -> (usize, usize) {
+    match (epoch, batch) {
+        (0, 0) => (task, passes),
+        (epoch, 0) => (task + 1, epoch),
+        (epoch, _) => (task + 1, epoch + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_step_was_in_the_task_before_where_a_task_is_yet_to_begin() {
+        let at = |task, epoch, batch| last_step_in(Position { task, epoch, batch, steps: 9 }, 2);
+        assert_eq!([at(0, 0, 1), at(0, 1, 0), at(0, 1, 3), at(0, 2, 0)], [(1, 1), (1, 1), (1, 2), (1, 2)]);
+        assert_eq!([at(1, 0, 0), at(1, 0, 2), at(2, 0, 0)], [(1, 2), (2, 1), (2, 2)]);
     }
 }

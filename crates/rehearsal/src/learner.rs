@@ -27,6 +27,7 @@
 mod builder;
 mod classes;
 mod error;
+mod footprint;
 mod lesson;
 mod parts;
 mod prediction;
@@ -39,6 +40,8 @@ use burn::tensor::{Device, Tensor, TensorData};
 pub use builder::LearnerBuilder;
 pub use classes::Classes;
 pub use error::LearnerError;
+pub use footprint::check_room;
+use footprint::{Use, check_memory, check_shape, machine_memory, parameters};
 pub use lesson::{Learned, Lesson, Position, Samples};
 pub use parts::{BuildBackbone, CustomNames, Parts};
 pub use prediction::Prediction;
@@ -104,19 +107,32 @@ impl Learner {
     /// they appear.
     ///
     /// # Errors
-    /// The config makes no sense, or names other parts than these.
+    /// The config makes no sense, or names other parts than these; or this machine has not enough
+    /// memory for it.
     pub fn new<S: AsRef<str>>(
         config: LearnerConfig,
         shape: ImageShape,
         declared: &[S],
         parts: Parts,
     ) -> Result<Self, LearnerError> {
+        Self::new_to(Use::Learn, config, shape, declared, parts)
+    }
+
+    fn new_to<S: AsRef<str>>(
+        what: Use,
+        config: LearnerConfig,
+        shape: ImageShape,
+        declared: &[S],
+        parts: Parts,
+    ) -> Result<Self, LearnerError> {
         config.check()?;
+        check_shape(shape)?;
         if let Some((kind, expected, found)) = config.custom.difference(parts.names()) {
             let (expected, found) = (expected.to_owned(), found.to_owned());
             return Err(ConfigError::OtherPart { kind, expected, found }.into());
         }
         let method = parts.method.unwrap_or_else(|| config.method.build(&config.method_options));
+        check_memory(&config, shape, declared.len(), method.draws(), what)?;
         let network = new_network(&config, shape, declared.len(), &*method, parts.backbone.as_ref());
         // A method without memory has neither: nothing is drawn from a memory without slots, and
         // nothing stays there.

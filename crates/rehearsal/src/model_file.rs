@@ -155,6 +155,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
 /// it whole.
 pub(crate) struct Reader {
     path: PathBuf,
+    /// Of the whole file, in bytes.
+    length: u64,
     from: BufReader<File>,
     digest: Sha256,
     checksum: String,
@@ -172,11 +174,12 @@ impl Reader {
         let unreadable = |error| ModelFileError::Unreadable { path: path.into(), error };
         let foreign = |why: &str| ModelFileError::Foreign { path: path.into(), why: why.into() };
         let damaged = |why: &str| ModelFileError::Damaged { path: path.into(), why: why.into() };
-        let file = File::open(path).map_err(unreadable)?;
-        let length = file.metadata().map_err(unreadable)?;
-        if !length.is_file() {
+        // Before it is opened: to open a FIFO is to wait.
+        if !path.metadata().map_err(unreadable)?.is_file() {
             return Err(foreign("it is no regular file"));
         }
+        let file = File::open(path).map_err(unreadable)?;
+        let length = file.metadata().map_err(unreadable)?;
         let mut from = BufReader::with_capacity(1 << 20, file);
         let mut start = [0; 8];
         from.read_exact(&mut start).map_err(|_| foreign("it is too short"))?;
@@ -206,7 +209,12 @@ impl Reader {
         let mut arrays: Vec<(String, TensorInfo)> =
             metadata.tensors().into_iter().map(|(name, info)| (name, info.clone())).collect();
         arrays.sort_by_key(|(_, info)| std::cmp::Reverse(info.data_offsets));
-        Ok(Self { path: path.into(), from, digest, checksum, header, arrays })
+        Ok(Self { path: path.into(), length: length.len(), from, digest, checksum, header, arrays })
+    }
+
+    /// How long the file is, in bytes.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
     }
 
     /// The header, as JSON.

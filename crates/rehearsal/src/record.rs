@@ -5,12 +5,15 @@ use rehearsal_measure::{
 };
 use rehearsal_runs::{Record, Seconds, Settings};
 
-use crate::{config::Config, experiment::Progress};
+use crate::{
+    config::Config,
+    experiment::{DataUsed, Progress},
+};
 
 /// The record of a finished run.
 pub(crate) fn record(
     config: &Config,
-    data_sha256: String,
+    data: DataUsed,
     class_names: Vec<String>,
     progress: Progress,
     steps: u64,
@@ -23,7 +26,9 @@ pub(crate) fn record(
         format: Record::FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         config: Settings::new(config).expect("settings are plain data"),
-        data_sha256,
+        data_sha256: data.sha256,
+        incomplete_data: data.incomplete,
+        warnings: Vec::new(),
         class_names,
         accuracy: accuracy(&matrix),
         forgetting: forgetting(&matrix),
@@ -57,7 +62,8 @@ mod tests {
     fn settings_stand_in_the_record_as_they_were_written() {
         let settings = "task-classes = [['0', '1'], ['2', '3']]\nlr = 0.05\nmethod = 'der-pp'\nratio = '7:3'\n";
         let config = PartialConfig::parse(settings).and_then(|settings| settings.resolve()).unwrap();
-        let record = record(&config, String::new(), Vec::new(), Progress::default(), 0, 0);
+        let data = DataUsed { sha256: String::new(), incomplete: Vec::new() };
+        let record = record(&config, data, Vec::new(), Progress::default(), 0, 0);
         assert_eq!(serde_json::to_string(&record.config).unwrap(), serde_json::to_string(&config).unwrap());
     }
 }

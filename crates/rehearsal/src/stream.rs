@@ -4,7 +4,7 @@
 mod cut;
 mod error;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 pub use error::StreamError;
 
@@ -138,6 +138,12 @@ impl Stream {
     /// An image cannot be read.
     pub fn test(&self, task: TaskId) -> Result<Vec<Sample>, DataError> {
         self.tasks[task.index()].test.iter().map(|entry| self.load(Split::Test, task, *entry)).collect()
+    }
+
+    /// How many classes the test images of a task have, and how many images there are.
+    pub(crate) fn tested(&self, task: TaskId) -> (usize, usize) {
+        let test = &self.tasks[task.index()].test;
+        (test.iter().map(|entry| entry.label).collect::<BTreeSet<_>>().len(), test.len())
     }
 
     fn load(&self, split: Split, task: TaskId, entry: Entry) -> Result<Sample, DataError> {

@@ -12,6 +12,7 @@ mod png;
 mod text;
 
 pub use axes::Axis;
+pub use canvas::escaped;
 pub use heat_maps::{HeatMap, HeatMaps};
 pub use lines::{Curve, Lines, Panel, Point, Shape};
 pub use png::{RenderError, png};

@@ -5,8 +5,9 @@ mod runs;
 use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
 
 use crate::{
+    drawing::escaped,
     figures::{Figure, Source},
-    formats::html::{self, escaped},
+    formats::html,
     report::{Part, Report},
     table::Table,
 };

@@ -43,6 +43,8 @@ pub struct Data {
     settings: Part,
     /// SHA-256 of the data; empty if not known.
     sha256: String,
+    /// What was missing of it, compared with what was published.
+    incomplete: Vec<String>,
     /// How many classes there were; none for a run without a result.
     classes: Option<usize>,
 }
@@ -51,7 +53,8 @@ impl Data {
     /// Those of a finished run.
     pub fn of_run(run: &Run) -> Self {
         let classes = Some(run.class_names.len()).filter(|&classes| classes > 0);
-        Self { sha256: run.data_sha256.clone(), classes, ..Self::from_settings(&run.settings) }
+        let (sha256, incomplete) = (run.data_sha256.clone(), run.incomplete_data.clone());
+        Self { sha256, incomplete, classes, ..Self::from_settings(&run.settings) }
     }
 
     /// Those of a run of which only the settings are known.
@@ -60,7 +63,7 @@ impl Data {
         let name = settings.get("dataset");
         let place = PAPER_DATA.iter().position(|(id, ..)| *id == name).unwrap_or(PAPER_DATA.len());
         let classes = settings.number("classes").map(|classes| classes as usize);
-        Self { place, settings, sha256: String::new(), classes }
+        Self { place, settings, sha256: String::new(), incomplete: Vec::new(), classes }
     }
 
     /// Whether both may be the same, as far as it is said: a run without a result does not say how
@@ -107,6 +110,9 @@ impl Data {
         if self.settings.get("class-order") == "natural" {
             said.push("natural order".into());
         }
+        if !self.incomplete.is_empty() {
+            said.push("a part of the data".into());
+        }
         said.extend(self.unusual().map(|name| format!("{name} {}", self.settings.get(name))));
         if said.is_empty() { self.name().into() } else { format!("{} ({})", self.name(), said.join(", ")) }
     }
@@ -135,6 +141,7 @@ impl Data {
                 differences.push(format!("{limit} {} (paper all)", self.settings.get(limit)));
             }
         }
+        differences.extend(self.incomplete.iter().map(|part| format!("only {part} (paper all)")));
         differences.extend(self.unusual().map(|name| format!("{name} {} (paper as usual)", self.settings.get(name))));
         differences
     }

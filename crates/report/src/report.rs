@@ -1,7 +1,7 @@
 //! The whole report: parts made of tables and figures, and its files.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fmt::Write,
     fs, io,
     path::{Path, PathBuf},
@@ -14,10 +14,13 @@ use crate::{
     arm::Arm,
     drawing::{RenderError, png},
     figures::{self, Figure},
-    formats::{csv, latex, markdown},
+    formats::{
+        csv, latex,
+        markdown::{self, escaped},
+    },
     page::{self, Places},
     protocol::Protocol,
-    study::Study,
+    study::{Group, Study},
     table::Table,
     tables::{self, Conditions},
 };
@@ -147,14 +150,15 @@ impl Report {
     fn markdown(&self) -> String {
         let mut text = format!("# Rehearsal report\n\n{}\n", self.summary());
         for part in &self.parts {
-            writeln!(text, "\n## {}", part.title).expect("a string takes all");
+            writeln!(text, "\n## {}", escaped(&part.title)).expect("a string takes all");
             text.extend(part.tables.iter().map(|table| format!("\n{}", markdown::table(table))));
             let figure = |figure: &Figure| {
-                format!("\n### {0}\n\n![{0}](figures/{1}.svg)\n\n{2}\n", figure.title, figure.id, figure.note)
+                let (title, note) = (escaped(&figure.title), escaped(&figure.note));
+                format!("\n### {title}\n\n![{title}](figures/{}.svg)\n\n{note}\n", figure.id)
             };
             text.extend(part.figures.iter().map(figure));
             if !part.notes.is_empty() {
-                let notes: String = part.notes.iter().map(|note| format!("- {note}\n")).collect();
+                let notes: String = part.notes.iter().map(|note| format!("- {}\n", escaped(note))).collect();
                 write!(text, "\n### What is missing\n\n{notes}").expect("a string takes all");
             }
         }
@@ -169,7 +173,24 @@ fn part(study: &Study, protocols: &[Protocol], i: usize, protocol: &Protocol, ar
     let (tables, mut notes) = tables::all(&conditions);
     let (figures, missing) = figures::all(&conditions, arms);
     notes.extend(missing);
+    notes.extend(doubts(&conditions.groups));
     Part { id: format!("conditions-{}", i + 1), title: conditions.label.clone(), tables, figures, notes }
+}
+
+/// What was missing of the data, and what makes runs doubtful: each once, with how many runs it is
+/// about.
+fn doubts(groups: &[&Group]) -> Vec<String> {
+    let runs = || groups.iter().flat_map(|group| &group.runs);
+    let mut said: BTreeMap<String, usize> = BTreeMap::new();
+    for part in runs().flat_map(|run| &run.incomplete_data) {
+        *said.entry(format!("Only a part of the data was there: {part}")).or_default() += 1;
+    }
+    for run in runs() {
+        for warning in &run.warnings {
+            *said.entry(format!("Warning of {}: {warning}", run.path.display())).or_default() += 1;
+        }
+    }
+    said.into_iter().map(|(note, count)| format!("{note} ({}).", counted(count, "run"))).collect()
 }
 
 /// Whether a report may be written into a directory: it is empty, holds an older report or one that

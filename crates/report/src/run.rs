@@ -9,9 +9,12 @@ use std::{
 };
 
 use rehearsal_measure::AccuracyMatrix;
-use rehearsal_runs::{Settings, TaskDiagnostics, files};
+use rehearsal_runs::{Settings, TaskDiagnostics, files, regular};
 use serde::Deserialize;
 use thiserror::Error;
+
+/// The largest file of a run that is read, in bytes.
+const LARGEST: u64 = 1 << 30;
 
 /// A finished run.
 #[derive(Clone, Debug)]
@@ -24,6 +27,10 @@ pub struct Run {
     pub seed: u64,
     /// SHA-256 of the data.
     pub data_sha256: String,
+    /// What was missing of the data, compared with what was published.
+    pub incomplete_data: Vec<String>,
+    /// What makes the result doubtful.
+    pub warnings: Vec<String>,
     /// The classes in order of appearance.
     pub class_names: Vec<String>,
     /// Accuracies after each task.
@@ -86,6 +93,10 @@ struct ResultFile {
     #[serde(default)]
     data_sha256: String,
     #[serde(default)]
+    incomplete_data: Vec<String>,
+    #[serde(default)]
+    warnings: Vec<String>,
+    #[serde(default)]
     class_names: Vec<String>,
     seconds: Option<Seconds>,
     samples_per_second: Option<f64>,
@@ -127,6 +138,8 @@ pub fn read(directory: &Path) -> Result<Found, ReadError> {
         settings: file.config,
         seed,
         data_sha256: file.data_sha256,
+        incomplete_data: file.incomplete_data,
+        warnings: file.warnings,
         class_names: file.class_names,
         matrix: file.matrix,
         seconds: file.seconds.map(|seconds| seconds.total),
@@ -138,7 +151,11 @@ pub fn read(directory: &Path) -> Result<Found, ReadError> {
 }
 
 fn correct(path: &Path, test_images: Option<usize>) -> Result<Option<Vec<bool>>, ReadError> {
-    let bytes = match fs::read(path) {
+    let most = test_images.map_or(LARGEST, |expected| expected as u64);
+    if let Some(found) = fs::metadata(path).ok().map(|about| about.len()).filter(|&found| found > most) {
+        return Err(damaged(path, format!("it has {found} bytes for {most} test images")));
+    }
+    let bytes = match regular::read(path, most) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(ReadError::Unreadable { path: path.into(), error }),
@@ -160,7 +177,7 @@ fn diagnostics(path: &Path) -> Result<Vec<TaskDiagnostics>, ReadError> {
 }
 
 fn text(path: &Path) -> Result<String, ReadError> {
-    fs::read_to_string(path).map_err(|error| ReadError::Unreadable { path: path.into(), error })
+    regular::read_to_string(path, LARGEST).map_err(|error| ReadError::Unreadable { path: path.into(), error })
 }
 
 fn damaged(path: &Path, why: impl Into<String>) -> ReadError {

@@ -209,3 +209,57 @@ fn figures_without_data_are_left_out_and_said_to_be() {
     let page = fs::read_to_string(directory.path().join("out/index.html")).unwrap();
     assert!(page.contains("What is missing") && page.contains("no run wrote diagnostics.jsonl"));
 }
+
+/// What classes and directories are called is nobody's markup.
+#[test]
+fn names_stay_names_in_every_format() {
+    let directory = tempfile::tempdir().unwrap();
+    let hostile = json!([["<script>alert(1)</script>|x", "\u{1b}[2J\n# heading"], ["[a](javascript:b)", "50 % & ~"]]);
+    for seed in 0..2 {
+        let named = json!({ "dataset": "folder", "classes": 4, "tasks": 2, "task-classes": hostile, "custom-method": "<b>|\u{1b}" });
+        let made = Made::paper().with(named).seed(seed).diagnosed();
+        made.write(&directory.path().join(format!("runs/<script>alert({seed})<-")));
+    }
+    write(directory.path());
+    for (name, bytes) in files(&directory.path().join("out")) {
+        let (_, ending) = name.rsplit_once('.').unwrap();
+        if ending == "png" {
+            continue;
+        }
+        let text = text(&bytes);
+        assert!(!text.contains('\u{1b}'), "{name}");
+        // In comma-separated values nothing is markup.
+        if ending != "csv" {
+            assert!(!text.contains("<script>alert") && !text.contains("<b>|"), "{name}: {text}");
+        }
+        let is_row = |line: &&str| line.starts_with('|');
+        let columns = |line: &str| line.replace("\\|", "").matches('|').count();
+        if ending == "md" && name.starts_with("tables/") {
+            let counts: Vec<usize> = text.lines().filter(is_row).map(columns).collect();
+            assert!(counts.iter().all(|count| *count == counts[0]), "{name}: {text}");
+            assert!(!text.contains("\n# heading"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_part_of_the_data_and_warnings_are_shown_and_are_not_the_papers_setting() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = Made::paper().write(&directory.path().join("runs/0"));
+    let part = "30,000 of 50,000 training images and 10,000 of 10,000 test images of cifar100";
+    let file = path.join("result.json");
+    let mut result: serde_json::Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    result["incomplete_data"] = json!([part]);
+    result["warnings"] = json!(["it seems that nothing was learned"]);
+    fs::write(&file, result.to_string()).unwrap();
+    write(directory.path());
+    let files = files(&directory.path().join("out"));
+    for name in ["./index.html", "./index.md"] {
+        let text = text(&files[name]);
+        assert!(text.contains(&format!("Only a part of the data was there: {part} (1 run).")), "{name}");
+        assert!(text.contains("it seems that nothing was learned"), "{name}");
+        assert!(text.contains("CIFAR100 (a part of the data)"), "{name}");
+    }
+    let table = text(&files["tables/table1-methods.md"]);
+    assert!(table.contains("different setting") && table.contains(&format!("only {part} (paper all)")), "{table}");
+}

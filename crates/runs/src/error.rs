@@ -39,6 +39,9 @@ pub enum DirectoryError {
         /// As it is.
         found: u64,
     },
+    /// Its lines are not those that its checkpoint counts on.
+    #[error("{0} is not as it was when the checkpoint was taken: it cannot be resumed")]
+    Edited(PathBuf),
     /// It cannot be written.
     #[error("{path} cannot be written: {error}")]
     Unwritable {

@@ -30,9 +30,11 @@ mod grid_directory;
 mod lock;
 mod phases;
 mod record;
+pub mod regular;
 mod run_directory;
 mod run_name;
 mod settings;
+mod steps_log;
 
 pub use diagnostics::{ClassDrift, DiagnosticsError, TaskDiagnostics};
 pub use error::DirectoryError;
@@ -42,3 +44,4 @@ pub use record::{Record, RecordError, Seconds};
 pub use run_directory::{HeldDirectory, RunDirectory};
 pub use run_name::{RunName, RunNameError};
 pub use settings::{Place, Role, SETTINGS, Setting, Settings};
+pub use steps_log::LogPosition;

@@ -3,6 +3,7 @@
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
+    io,
     path::Path,
 };
 
@@ -11,12 +12,16 @@ use crate::DirectoryError;
 /// How a lock is tried for: [`File::try_lock`], but in tests.
 pub(crate) type TryLock = fn(&File) -> Result<(), TryLockError>;
 
-/// Opens a file of a directory for writing and locks it: one who has that file has the directory.
+/// Opens a file of a directory for reading and writing and locks it: one who has that file has the directory.
 /// It is made if it is missing, and what stands in it stays.
 pub(crate) fn lock(directory: &Path, name: &str, try_lock: TryLock) -> Result<File, DirectoryError> {
     let path = directory.join(name);
-    let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let opened = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
     let file = opened.map_err(|error| DirectoryError::Unwritable { path: path.clone(), error })?;
+    let is_file = file.metadata().is_ok_and(|about| about.is_file());
+    if !is_file {
+        return Err(DirectoryError::Unwritable { path, error: io::Error::other("it is no regular file") });
+    }
     match try_lock(&file) {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(DirectoryError::Busy(directory.into())),
@@ -26,7 +31,7 @@ pub(crate) fn lock(directory: &Path, name: &str, try_lock: TryLock) -> Result<Fi
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, io};
+    use std::fs;
 
     use super::*;
 

@@ -18,6 +18,12 @@ pub struct Record {
     pub config: Settings,
     /// SHA-256 of the data.
     pub data_sha256: String,
+    /// What was missing of the data, compared with what was published; nothing where all was there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incomplete_data: Vec<String>,
+    /// What makes the result doubtful, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// The classes in order of appearance.
     pub class_names: Vec<String>,
     /// Mean accuracy over all tasks at the end.

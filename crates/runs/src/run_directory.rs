@@ -7,7 +7,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Seek, SeekFrom, Write},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -19,13 +19,20 @@ use crate::{
     files::{CHECKPOINT, CONFIG, DIAGNOSTICS, PREDICTIONS, RESULT, STEPS},
     lock::{TryLock, lock},
     record::Record,
+    regular,
+    steps_log::{LogPosition, StepsLog},
 };
+
+/// The largest files of settings and results that are read, in bytes: they name thousands of
+/// classes at most.
+const LARGEST_CONFIG: u64 = 16 << 20;
+const LARGEST_RESULT: u64 = 256 << 20;
 
 /// A run's own directory.
 #[derive(Debug)]
 pub struct RunDirectory {
     path: PathBuf,
-    steps: io::BufWriter<File>,
+    steps: StepsLog,
 }
 
 /// The directory of a run to go on with, kept from other processes while its checkpoint is read.
@@ -36,12 +43,12 @@ pub struct HeldDirectory {
 }
 
 impl HeldDirectory {
-    /// Goes on where `steps.jsonl` counts up to `steps_length` bytes.
+    /// Goes on where `steps.jsonl` was.
     ///
     /// # Errors
-    /// It cannot be written, or lost what the checkpoint counts on.
-    pub fn go_on(self, steps_length: u64) -> Result<RunDirectory, DirectoryError> {
-        let steps = cut_steps(&self.path, self.log, steps_length)?;
+    /// It cannot be written, or is not what the checkpoint counts on.
+    pub fn go_on(self, steps: &LogPosition) -> Result<RunDirectory, DirectoryError> {
+        let steps = StepsLog::go_on(self.path.join(STEPS), self.log, steps)?;
         Ok(RunDirectory { path: self.path, steps })
     }
 }
@@ -71,7 +78,7 @@ impl RunDirectory {
         if taken() {
             return Err(DirectoryError::Taken(path.into()));
         }
-        let steps = cut_steps(path, log, 0)?;
+        let steps = StepsLog::go_on(path.join(STEPS), log, &LogPosition::default())?;
         write(&path.join(CONFIG), config.as_bytes())?;
         Ok(Self { path: path.into(), steps })
     }
@@ -105,7 +112,7 @@ impl RunDirectory {
     /// There is none.
     pub fn read_config(path: &Path) -> Result<String, DirectoryError> {
         let file = path.join(CONFIG);
-        fs::read_to_string(&file).map_err(|error| match error.kind() {
+        regular::read_to_string(&file, LARGEST_CONFIG).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => DirectoryError::NoRun(path.into()),
             _ => DirectoryError::Unreadable { path: file, error },
         })
@@ -122,7 +129,7 @@ impl RunDirectory {
     /// It cannot be read.
     pub fn read_result(path: &Path) -> Result<Option<String>, DirectoryError> {
         let file = path.join(RESULT);
-        match fs::read_to_string(&file) {
+        match regular::read_to_string(&file, LARGEST_RESULT) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(DirectoryError::Unreadable { path: file, error }),
@@ -148,23 +155,15 @@ impl RunDirectory {
     /// # Errors
     /// It cannot be written.
     pub fn log(&mut self, line: &impl Serialize) -> Result<(), DirectoryError> {
-        let written = serde_json::to_writer(&mut self.steps, line)
-            .map_err(io::Error::from)
-            .and_then(|()| self.steps.write_all(b"\n"));
-        written.map_err(unwritable(&self.path.join(STEPS)))
+        self.steps.add(line)
     }
 
-    /// Syncs `steps.jsonl` and says how long it is.
+    /// Syncs `steps.jsonl` and says how far it is.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn sync_log(&mut self) -> Result<u64, DirectoryError> {
-        let mut sync = || {
-            self.steps.flush()?;
-            self.steps.get_ref().sync_data()?;
-            self.steps.stream_position()
-        };
-        sync().map_err(unwritable(&self.path.join(STEPS)))
+    pub fn sync_log(&mut self) -> Result<LogPosition, DirectoryError> {
+        self.steps.sync()
     }
 
     /// Replaces the checkpoint.
@@ -195,18 +194,6 @@ impl RunDirectory {
     }
 }
 
-/// `steps.jsonl` cut to `length` bytes and positioned behind them.
-fn cut_steps(directory: &Path, mut file: File, length: u64) -> Result<io::BufWriter<File>, DirectoryError> {
-    let path = directory.join(STEPS);
-    let found = file.metadata().map_err(unwritable(&path))?.len();
-    if found < length {
-        return Err(DirectoryError::Short { path, expected: length, found });
-    }
-    file.set_len(length).map_err(unwritable(&path))?;
-    file.seek(SeekFrom::Start(length)).map_err(unwritable(&path))?;
-    Ok(io::BufWriter::new(file))
-}
-
 /// Replaces a file by some bytes.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), DirectoryError> {
     atomic::write(path, bytes).map_err(unwritable(path))
@@ -218,7 +205,7 @@ fn unwritable(path: &Path) -> impl Fn(io::Error) -> DirectoryError {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::TryLockError;
+    use std::{fs::TryLockError, io::Write};
 
     use super::*;
 
@@ -240,7 +227,7 @@ mod tests {
         let length = directory.sync_log().unwrap();
         directory.log(&2).unwrap();
         drop(directory);
-        let mut directory = RunDirectory::hold(path.path()).unwrap().go_on(length).unwrap();
+        let mut directory = RunDirectory::hold(path.path()).unwrap().go_on(&length).unwrap();
         directory.log(&3).unwrap();
         directory.sync_log().unwrap();
         assert_eq!(fs::read_to_string(path.path().join(STEPS)).unwrap(), "1\n3\n");
@@ -259,8 +246,9 @@ mod tests {
         assert!(RunDirectory::hold(path.path()).unwrap_err().to_string().contains("another process is writing"));
         drop(first);
         assert!(!RunDirectory::is_busy(path.path()));
-        let go_on = |length| RunDirectory::hold(path.path()).unwrap().go_on(length);
-        assert!(go_on(length + 1).unwrap_err().to_string().contains("cannot be resumed"));
+        let go_on = |length| RunDirectory::hold(path.path()).unwrap().go_on(&length);
+        let longer = LogPosition { length: length.length + 1, ..length.clone() };
+        assert!(go_on(longer).unwrap_err().to_string().contains("cannot be resumed"));
         go_on(length).unwrap().finish(&[], "{}").unwrap();
         assert!(RunDirectory::hold(path.path()).unwrap_err().to_string().ends_with("is finished"));
     }

@@ -5,7 +5,8 @@ use std::{process::ExitCode, time::Instant};
 use anyhow::{Context, Result};
 use rehearsal::{
     Device, Tensor, TensorData,
-    learner::{on_threads, training_device},
+    config::PartialConfig,
+    learner::{check_room, on_threads, training_device},
     losses::Denominator,
     methods::{Draw, Method, Pcr, StepBatch},
     network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
@@ -19,7 +20,8 @@ use serde_json::json;
 
 use crate::{
     args::{Bench, Benchmark},
-    printer::print,
+    flags::as_flags,
+    printer::{message, print},
 };
 
 const CLASSES: usize = 100;
@@ -29,6 +31,11 @@ const LR: f64 = 0.1;
 pub fn bench(args: &Bench) -> Result<ExitCode> {
     let Benchmark::Step { width, size, threads, repeats } = args.what;
     let [width, size, threads, repeats] = [width, size, threads, repeats].map(usize::from);
+    let config = PartialConfig { width: Some(width), ..PartialConfig::default() }.learner()?;
+    if let Err(error) = check_room(&config, ImageShape { height: size, width: size, channels: 3 }, CLASSES) {
+        message(&as_flags(&format!("error: {error}")));
+        return Ok(ExitCode::from(2));
+    }
     let line = on_threads(threads, || step(width, size, threads, repeats)).context("threads cannot be started")?;
     print(&format!("{line}\n"))?;
     Ok(ExitCode::SUCCESS)

@@ -1,6 +1,7 @@
 //! `rehearsal grid`: many runs, in processes of their own, resumable at any moment.
 
 mod estimate;
+mod log;
 mod plan;
 mod pool;
 mod state;
@@ -9,6 +10,7 @@ mod worker;
 use std::{collections::VecDeque, path::Path, process::ExitCode, time::Duration};
 
 use anyhow::{Result, anyhow};
+use rehearsal_data::printable;
 use rehearsal_runs::{DirectoryError, GridLock, RunDirectory};
 
 use crate::{
@@ -61,7 +63,7 @@ fn status(file: &Path, place: &Place, json: bool) -> Result<ExitCode> {
                 serde_json::json!({ "index": index, "name": name, "state": state.name(), "directory": job.directory });
             text += &format!("{line}\n");
         } else {
-            text += &format!("{index:>4} {:<8} {name}{}\n", state.name(), state.more());
+            text += &format!("{index:>4} {:<8} {name}{}\n", state.name(), printable(&state.more()));
         }
     }
     if !json {
@@ -140,7 +142,7 @@ fn would(job: &Job, state: &State) -> String {
         State::Running => "is running:",
         _ => "would go on:",
     };
-    format!("{:>4} {what} {}{}\n", job.planned.index, job.planned.name, state.more())
+    format!("{:>4} {what} {}{}\n", job.planned.index, job.planned.name, printable(&state.more()))
 }
 
 /// Opens all data, so that what is missing is told at once, and measures a few steps.
@@ -189,8 +191,8 @@ fn work(session: &Session, go_on: bool) -> Result<ExitCode> {
         match pool.next_event() {
             None => overview.tick(),
             Some(Event::Progress { index, told }) => overview.progress(index, &told),
-            Some(Event::Ended { index, status }) => {
-                let ending = Ending::new(status, &plan.jobs[index].log, stopping || asked.times() > 0);
+            Some(Event::Ended { index, status, said }) => {
+                let ending = Ending::new(status, &said, &plan.jobs[index].log, stopping || asked.times() > 0);
                 overview.end(index, &ended(&plan.jobs[index], &ending), matches!(ending, Ending::Done));
                 if let Ending::Failed(why) = ending {
                     fail(index, why, go_on, &mut failed, &mut stopping);
@@ -236,12 +238,14 @@ fn next(plan: &Plan, queue: &mut VecDeque<usize>) -> Option<usize> {
 /// One line about a run that has ended.
 fn ended(job: &Job, ending: &Ending) -> String {
     let settings = match (ending, RunDirectory::read_record(&job.directory).ok().flatten()) {
-        (Ending::Done, Some(record)) => format!(
-            "accuracy {} %, forgetting {} %, {}",
-            percent(record.accuracy),
-            percent(record.forgetting),
-            clock(Duration::try_from_secs_f64(record.seconds.total).unwrap_or_default())
-        ),
+        (Ending::Done, Some(record)) => {
+            format!(
+                "accuracy {} %, forgetting {} %, {}",
+                percent(record.accuracy),
+                percent(record.forgetting),
+                clock(Duration::try_from_secs_f64(record.seconds.total).unwrap_or_default())
+            ) + &record.warnings.iter().map(|warning| format!("; warning: {warning}")).collect::<String>()
+        }
         (Ending::Done, None) => "done".into(),
         (Ending::Stopped, _) => "stopped at a checkpoint".into(),
         (Ending::Failed(why), _) => format!("failed: {why}"),

@@ -11,14 +11,17 @@ use rehearsal::{
     datasets::Request,
     experiment::{Experiment, ExperimentError, Outcome},
 };
-use rehearsal_runs::{DirectoryError, Record, RunDirectory};
+use rehearsal_runs::{DirectoryError, Record, RunDirectory, regular};
 
 use crate::{
     args::Run,
-    flags::with_flags,
+    flags::{as_flags, with_flags},
     interrupt::{Asked, Interrupt},
     printer::{self, Bar, Progress, message, print},
 };
+
+/// The largest experiment file that is read, in bytes: it names thousands of classes at most.
+const LARGEST_FILE: u64 = 16 << 20;
 
 /// Runs, or goes on with a run, and prints what came out. What is wrong before the first batch is a
 /// refusal.
@@ -32,6 +35,10 @@ pub fn run(args: &Run) -> Result<ExitCode> {
         }
     };
     let directory = experiment.directory().map(Path::to_owned).unwrap_or_default();
+    if !args.quiet {
+        let incomplete = experiment.incomplete_data();
+        incomplete.iter().for_each(|part| message(&format!("only a part of the data is here: {part}")));
+    }
     let progress = if args.quiet { Progress::silent() } else { Progress::new(&experiment) };
     let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
     let ended = experiment.run(&mut Interrupt { shown: progress, asked });
@@ -67,6 +74,9 @@ fn prepare(args: &Run) -> Result<Prepared> {
 }
 
 fn show(args: &Run, record: &Record, directory: &Path) -> Result<ExitCode> {
+    if !args.quiet {
+        record.warnings.iter().for_each(|warning| message(&as_flags(&format!("warning: {warning}"))));
+    }
     if args.json {
         print(&format!("{}\n", serde_json::to_string(record)?))?;
     } else if !args.quiet {
@@ -83,7 +93,7 @@ fn begin(args: &Run) -> Result<Experiment> {
 
 fn read_file(path: &Path) -> Result<PartialConfig> {
     let file = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| anyhow!("{file} cannot be read: {error}"))?;
+    let text = regular::read_named(path, LARGEST_FILE).map_err(|error| anyhow!("{file} cannot be read: {error}"))?;
     PartialConfig::parse(&text).map_err(|error| anyhow!("{file}, {error}"))
 }
 

@@ -9,7 +9,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use rehearsal_data::{Progress, Unit};
 
-use super::{bytes, message, progress::LINE_EVERY};
+use super::{bytes, message, progress::LINE_EVERY, safe};
 
 /// A display of progress on standard error.
 #[derive(Default)]
@@ -64,7 +64,7 @@ impl Progress for Bar {
 
     fn say(&self, line: &str) {
         match self.work().as_ref().and_then(|work| work.bar.as_ref()) {
-            Some(bar) => bar.println(line),
+            Some(bar) => bar.println(safe(line)),
             None => message(line),
         }
     }
@@ -87,5 +87,5 @@ fn bar(what: &str, unit: Unit, done: u64, total: Option<u64>) -> ProgressBar {
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new).with_style(style.progress_chars("=> "));
-    bar.with_prefix(what.to_owned()).with_position(done)
+    bar.with_prefix(safe(what)).with_position(done)
 }

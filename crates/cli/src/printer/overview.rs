@@ -11,7 +11,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use serde_json::{Value, json};
 
-use super::{clock, message};
+use super::{clock, message, safe};
 
 /// How often a line about the whole grid is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_mins(1);
@@ -145,7 +145,7 @@ impl Overview {
     /// Says a line above the bars.
     pub fn say(&self, line: &str) {
         match &self.bars {
-            Some((all, _)) if all.println(line).is_ok() => {}
+            Some((all, _)) if all.println(safe(line)).is_ok() => {}
             _ => message(line),
         }
     }

@@ -31,6 +31,10 @@ pub fn summary(record: &Record, directory: &Path) -> String {
     for (name, value, meaning) in measures {
         line(&mut text, &format!("{name:<29}{:>6} %  {meaning}", percent(value)));
     }
+    if !record.incomplete_data.is_empty() {
+        line(&mut text, "");
+        record.incomplete_data.iter().for_each(|part| line(&mut text, &format!("only a part of the data: {part}")));
+    }
     let seconds = record.seconds.total;
     line(&mut text, "");
     line(&mut text, &format!("{} steps in {seconds:.1} s, {:.0} samples/s", record.steps, record.samples_per_second));

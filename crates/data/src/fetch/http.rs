@@ -116,8 +116,11 @@ impl Download<'_> {
         let name = self.url.rsplit('/').next().unwrap_or(self.url);
         self.progress.begin(name, Unit::Bytes, start, total);
         let unwritable = |error| Failure::Final(unwritable(self.to)(error));
-        let mut file =
-            OpenOptions::new().create(true).truncate(false).append(true).open(self.to).map_err(unwritable)?;
+        if start == 0 {
+            // Never through what stands there: it may be a link to something else.
+            remove(self.to).map_err(Failure::Final)?;
+        }
+        let mut file = OpenOptions::new().create_new(start == 0).append(true).open(self.to).map_err(unwritable)?;
         file.set_len(start).map_err(unwritable)?;
         let mut reader = response.body_mut().with_config().limit(u64::MAX).reader();
         let mut have = start;

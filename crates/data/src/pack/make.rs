@@ -100,6 +100,7 @@ fn image_bytes(size: usize) -> usize {
 
 /// The file of images, for this process alone.
 fn locked(partial: &Path, packing: &Packing) -> Result<File, DataError> {
+    remove_link(partial).map_err(unwritable(partial))?;
     let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(partial);
     let file = file.map_err(unwritable(partial))?;
     match file.try_lock() {
@@ -111,6 +112,11 @@ fn locked(partial: &Path, packing: &Packing) -> Result<File, DataError> {
     }
     file.lock().map_err(unwritable(partial))?;
     Ok(file)
+}
+
+/// Removes a link: nothing is written through what somebody else put there.
+fn remove_link(path: &Path) -> io::Result<()> {
+    if path.is_symlink() { fs::remove_file(path) } else { Ok(()) }
 }
 
 /// The chunks that an earlier process finished: their lines are whole and their pixels have the CRC
@@ -143,6 +149,7 @@ fn begin(images: &mut File, lines: &Path, header: &Header, done: &[Chunk]) -> io
     }
     images.set_len(end)?;
     images.seek(SeekFrom::Start(end))?;
+    remove_link(lines)?;
     let mut journal = File::create(lines)?;
     for chunk in done {
         write_line(&mut journal, chunk)?;

@@ -104,6 +104,9 @@ impl Pickles {
 pub(crate) fn open(directory: &Path) -> Result<MiniImagenet, DataError> {
     let mut digest = Sha256::new();
     let Pickles { shape, files, classes } = Pickles::read(directory, |bytes| digest.update(bytes))?;
+    if u16::try_from(classes.len()).is_err() {
+        return Err(malformed(directory, "at most 65,535 classes in the three pickles"));
+    }
     let mut data = MiniImagenet {
         shape,
         names: Vec::new(),

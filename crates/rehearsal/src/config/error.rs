@@ -152,6 +152,16 @@ pub enum ConfigError {
         /// Of those of the run.
         expected: String,
     },
+    /// Another version than the one that began the run.
+    #[error(
+        "`version` is {expected} in the run's config.toml, and this is {found}: go on with the version that began it"
+    )]
+    OtherVersion {
+        /// Of this program.
+        found: &'static str,
+        /// Of the one that began the run.
+        expected: String,
+    },
     /// Another part of one's own than the config names.
     #[error("the {kind} should be {expected}, but {found} was given")]
     OtherPart {

@@ -155,7 +155,7 @@ impl PartialConfig {
             base.forget_what_goes_with_the_method(method);
         }
         if other.dataset.is_some() {
-            (base.data_sha256, base.task_classes) = (None, None);
+            (base.data_sha256, base.incomplete_data, base.task_classes) = (None, None, None);
         }
         if other.tasks.is_some() {
             base.task_classes = None;

@@ -22,7 +22,7 @@ impl PartialConfig {
         let learner = self.learner()?;
         let given = self.clone().complete();
         // What only runs write is no part of a config.
-        let _ = (&given.version, &given.data_sha256);
+        let _ = (&given.version, &given.data_sha256, &given.incomplete_data);
         let config = Config {
             tasks: given.task_count()?,
             blur: given.blur()?,

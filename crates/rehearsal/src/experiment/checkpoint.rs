@@ -12,7 +12,6 @@ use crate::{
     config::Config,
     learner::{Learner, Parts, Position},
     record::peak_memory,
-    stream::Stream,
 };
 
 /// What a run adds to its learner's file.
@@ -43,13 +42,13 @@ impl Experiment {
             return Err(self.diverged(f32::NAN));
         }
         let Some(directory) = &mut self.directory else { return Ok(()) };
-        self.progress.steps_length = directory.sync_log()?;
+        self.progress.log = directory.sync_log()?;
         if let Some(board) = &mut self.board {
             board.sync()?;
         }
         let header = RunHeader {
             settings: settings(&self.config),
-            data_sha256: self.data_sha256.clone(),
+            data_sha256: self.data.sha256.clone(),
             progress: self.progress.clone(),
         };
         let header = serde_json::to_value(header).expect("progress is plain data");
@@ -70,23 +69,41 @@ impl Experiment {
         if let Some(difference) = difference(&settings(&self.config), &header.settings) {
             return Err(foreign(difference));
         }
-        if header.data_sha256 != self.data_sha256 {
-            let (saved, ours) = (&header.data_sha256, &self.data_sha256);
+        if header.data_sha256 != self.data.sha256 {
+            let (saved, ours) = (&header.data_sha256, &self.data.sha256);
             return Err(foreign(format!("its data had SHA-256 {saved}, these have {ours}")));
         }
-        self.check_position(&learner, &header.progress).map_err(foreign)?;
+        self.check_learner(&learner).and_then(|()| self.check_position(&learner, &header.progress)).map_err(foreign)?;
         (self.learner, self.progress) = (learner, header.progress);
+        Ok(())
+    }
+
+    /// Whether it is the learner of this run: what its own header says must be what the run says.
+    fn check_learner(&self, learner: &Learner) -> Result<(), String> {
+        if learner.config() != self.learner.config() || learner.shape() != self.learner.shape() {
+            return Err("its learner has other settings, or images of another size".into());
+        }
+        let names = learner.classes().names().iter().map(|name| &**name);
+        if !names.eq(self.stream.class_names().iter().map(String::as_str)) {
+            return Err("it has other classes".into());
+        }
         Ok(())
     }
 
     fn check_position(&self, learner: &Learner, progress: &Progress) -> Result<(), String> {
         let position = learner.position();
-        if steps_at(&self.stream, position, &self.config) != Some(position.steps) {
+        let batches: Vec<usize> = self.stream.tasks().map(|task| self.stream.batches(task)).collect();
+        if steps_at(&batches, self.config.passes(), position) != Some(position.steps) {
             return Err(format!("its position does not exist in this stream: {position:?}"));
         }
-        let names = learner.classes().names().iter().map(|name| &**name);
-        if !names.eq(self.stream.class_names().iter().map(String::as_str)) {
-            return Err("it has other classes".into());
+        // The classes of a task appear with its first batch.
+        let begun = position.task + usize::from((position.epoch, position.batch) != (0, 0));
+        let seen = self.stream.tasks().take(begun).last().map_or(0, |task| self.stream.seen(task));
+        if learner.classes().seen() != seen {
+            return Err(format!(
+                "it has seen {} classes, where this stream has shown {seen}",
+                learner.classes().seen()
+            ));
         }
         let tested = progress.matrix.tasks_seen() == position.task;
         let watched = progress.diagnostics.is_some() == self.config.diagnostics;
@@ -95,16 +112,16 @@ impl Experiment {
     }
 }
 
-/// How many steps come before a position; none where the stream has no such position.
-fn steps_at(stream: &Stream, position: Position, config: &Config) -> Option<u64> {
+/// How many steps come before a position in tasks of so many batches; none where they have no such
+/// position. The numbers come from a file: none of them is believed to be small.
+fn steps_at(batches: &[usize], passes: usize, position: Position) -> Option<u64> {
     let Position { task, epoch, batch, .. } = position;
-    let batches: Vec<usize> = stream.tasks().map(|task| stream.batches(task)).collect();
-    let before: usize = batches.get(..task)?.iter().sum::<usize>() * config.passes();
     let here = batches.get(task).copied().unwrap_or(0);
     // A task's last step leaves its epoch at its end; no other position is beyond the last batch.
-    let inside = (epoch < config.passes() && batch < here) || (epoch == config.passes() && batch == 0);
-    let valid = if here == 0 { epoch == 0 && batch == 0 } else { inside };
-    valid.then_some((before + epoch * here + batch) as u64)
+    let inside = (epoch < passes && batch < here) || (epoch == passes && batch == 0);
+    let exists = if here == 0 { epoch == 0 && batch == 0 } else { inside };
+    let before = batches.get(..task).filter(|_| exists)?.iter().sum::<usize>().checked_mul(passes)?;
+    before.checked_add(epoch.checked_mul(here)?)?.checked_add(batch).map(|steps| steps as u64)
 }
 
 #[cfg(test)]
@@ -124,5 +141,17 @@ mod tests {
             difference(&table(r#"{"lr": 0.1}"#), &saved).as_deref(),
             Some("`seed` was 1 when it was written and is not set now")
         );
+    }
+
+    #[test]
+    fn positions_are_those_of_the_stream_however_large_they_claim_to_be() {
+        let at = |task, epoch, batch| steps_at(&[3, 5], 2, Position { task, epoch, batch, steps: 0 });
+        assert_eq!([at(0, 0, 0), at(0, 1, 2), at(0, 2, 0), at(1, 0, 0)], [Some(0), Some(5), Some(6), Some(6)]);
+        assert_eq!([at(1, 1, 4), at(1, 2, 0), at(2, 0, 0)], [Some(15), Some(16), Some(16)]);
+        assert_eq!([at(0, 0, 3), at(0, 2, 1), at(0, 3, 0), at(2, 0, 1), at(3, 0, 0)], [None; 5]);
+        let most = usize::MAX;
+        assert_eq!([at(most, 0, 0), at(0, most, 0), at(0, 0, most), at(most, most, most)], [None; 4]);
+        let endless = Position { task: 1, epoch: most, batch: 0, steps: 0 };
+        assert_eq!(steps_at(&[most, 2], most, endless), None);
     }
 }

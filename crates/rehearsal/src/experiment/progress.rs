@@ -1,9 +1,10 @@
 //! What a run has come to, besides its learner.
 
 use rehearsal_measure::AccuracyMatrix;
+use rehearsal_runs::LogPosition;
 use serde::{Deserialize, Serialize};
 
-use crate::{clock::Phases, diagnostics::Diagnostics};
+use crate::{clock::Phases, diagnostics::Diagnostics, observer::StepEvent};
 
 /// What a step was like.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +15,17 @@ pub struct LastStep {
     pub retrieved: usize,
     /// How many samples the memory held after it.
     pub memory: usize,
+}
+
+/// A loss, and when it was.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HighLoss {
+    /// The loss.
+    pub loss: f32,
+    /// The step, from 1.
+    pub step: u64,
+    /// How many classes had appeared.
+    pub classes: usize,
 }
 
 /// What a run has come to, besides its learner.
@@ -27,16 +39,27 @@ pub struct Progress {
     pub phases: Phases,
     /// The highest resident memory so far, in bytes.
     pub peak_memory_bytes: Option<u64>,
-    /// How long `steps.jsonl` was.
-    pub steps_length: u64,
+    /// How far `steps.jsonl` was.
+    pub log: LogPosition,
     /// What the last step was like.
     pub last: Option<LastStep>,
+    /// The highest loss so far, beside what guessing would cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub highest_loss: Option<HighLoss>,
     /// What was seen while looking into the steps, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagnostics: Option<Diagnostics>,
 }
 
 impl Progress {
+    /// Keeps the loss of a step, if it is the highest, when so many classes had appeared.
+    pub(super) fn note_loss(&mut self, event: &StepEvent, classes: usize) {
+        let Some(loss) = event.loss else { return };
+        if self.highest_loss.is_none_or(|highest| loss > highest.loss) {
+            self.highest_loss = Some(HighLoss { loss, step: event.step, classes });
+        }
+    }
+
     /// Adds to the seconds of a task, from 0.
     pub(super) fn count_seconds(&mut self, task: usize, seconds: f64) {
         self.task_seconds.resize(self.task_seconds.len().max(task + 1), 0.0);

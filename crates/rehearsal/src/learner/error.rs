@@ -11,6 +11,31 @@ pub enum LearnerError {
     /// Its configuration makes no sense.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// Images without pixels, or beyond all measure.
+    #[error(
+        "images of {}×{} with {} channels cannot be learned from: sides are 1 to 32,768, channels 1 to 1,024",
+        shape.height, shape.width, shape.channels
+    )]
+    Shape {
+        /// Of the images.
+        shape: ImageShape,
+    },
+    /// More memory is needed than the machine has.
+    #[error(
+        "a network of width {width} on images of {}×{} needs at least {needed} of memory, and this machine has \
+         {available}: choose a smaller `width`, `size`, `batch` or `retrieved`",
+        shape.height, shape.width
+    )]
+    Memory {
+        /// Of the network.
+        width: usize,
+        /// Of the images.
+        shape: ImageShape,
+        /// The estimate.
+        needed: String,
+        /// What there is.
+        available: String,
+    },
     /// An image is not of the size that the learner was made for.
     #[error(
         "image {index} has {found} bytes; this learner's images are {}×{} with {} channels, {} bytes",

@@ -72,8 +72,8 @@ impl<'a> Lesson<'a> {
     }
 
     fn range(&self, batch: usize) -> Range<usize> {
-        let end = |batch: usize| (batch * self.batch).min(self.samples.len());
-        end(batch)..end(batch + 1)
+        let end = |batch: usize| batch.saturating_mul(self.batch).min(self.samples.len());
+        end(batch)..end(batch.saturating_add(1))
     }
 
     /// A batch of an epoch, whose order depends on nothing but seed, task and epoch.
@@ -127,6 +127,10 @@ impl Learner {
     /// A sample cannot be read: nothing was learned.
     pub fn learn_next(&mut self, lesson: &mut Lesson, mark: &mut dyn FnMut(Phase)) -> Result<Option<Step>, DataError> {
         let (batches, epochs) = (lesson.batches(), self.config.epochs);
+        // A position beyond these batches came with another task: its epoch is over.
+        if self.position.batch >= batches {
+            (self.position.epoch, self.position.batch) = (self.position.epoch.saturating_add(1), 0);
+        }
         let Position { epoch, batch, .. } = self.position;
         if epoch >= epochs {
             return Ok(None);
@@ -144,7 +148,8 @@ impl Learner {
 
     /// Ends a task: the next one begins at its first batch.
     pub fn end_task(&mut self) {
-        self.position = Position { task: self.position.task + 1, steps: self.position.steps, ..Position::default() };
+        self.position =
+            Position { task: self.position.task.saturating_add(1), steps: self.position.steps, ..Position::default() };
     }
 
     /// Learns a task: all its epochs, replaying from memory beside it. Labels are names, and new

@@ -6,7 +6,7 @@ use rehearsal_runs::atomic;
 use safetensors::{Dtype, tensor::TensorInfo};
 use serde::{Deserialize, Serialize};
 
-use super::{Classes, Learner, LearnerError, Parts, Position};
+use super::{Classes, Learner, LearnerError, Parts, Position, Use, check_shape, machine_memory, parameters};
 use crate::{
     config::LearnerConfig,
     memory::{Memorized, Memory},
@@ -22,6 +22,10 @@ const METHOD: &str = "method.";
 const OPTIMIZER: &str = "optimizer.";
 /// Bytes of images that are written at once, about.
 const PIECE: usize = 1 << 20;
+/// Classes are numbered by 16 bits.
+const MOST_CLASSES: usize = 1 << 16;
+/// No learner takes so many steps: counts below it can be added and multiplied by a few.
+const ENDLESS: u64 = 1 << 48;
 
 /// What stands in the header beside the arrays.
 #[derive(Serialize, Deserialize)]
@@ -148,8 +152,12 @@ impl Learner {
     ) -> Result<(Self, Option<serde_json::Value>), LearnerError> {
         let mut reader = Reader::open(path, FORMAT)?;
         let unusable = |why: String| ModelFileError::Unusable { path: path.into(), why };
+        if let Some(available) = machine_memory().filter(|&available| reader.length() > available) {
+            let why = format!("it has {} bytes, and this machine has {available} of memory", reader.length());
+            return Err(unusable(why).into());
+        }
         let header: Result<Header, _> = serde_json::from_str(reader.header());
-        let shape = header.as_ref().map_or(ImageShape { height: 0, width: 0, channels: 0 }, |header| header.image);
+        let shape = header.as_ref().ok().map(|header| header.image).filter(|image| check_shape(*image).is_ok());
         let contents = Contents::read(&mut reader, shape)?;
         // Only now is it known that the header is as it was written.
         reader.finish()?;
@@ -183,12 +191,23 @@ impl From<LearnerError> for RestoreError {
 
 fn restore(header: Header, contents: &Contents, parts: Parts) -> Result<Learner, RestoreError> {
     let Header { classes, seen, image, config, position, memory, .. } = header;
-    if seen > classes.len() || image.bytes() == 0 {
-        return Err(RestoreError::Why("it has seen more classes than it knows, or its images have no pixels".into()));
+    if seen > classes.len() || classes.len() > MOST_CLASSES {
+        return Err(RestoreError::Why("it has seen more classes than it knows, or more than can be numbered".into()));
     }
-    let mut learner = Learner::new(config, image, &classes, parts)?;
+    let Position { task, epoch, batch, steps } = position;
+    if [task as u64, epoch as u64, batch as u64, steps].iter().any(|&count| count >= ENDLESS) {
+        return Err(RestoreError::Why(format!("nobody can have come to its position: {position:?}")));
+    }
+    check_shape(image)?;
+    // Nothing is made that is larger than what is in the file.
+    let network = contents.state(NETWORK);
+    let stored: usize = network.0.values().map(|array| array.values.len()).sum();
+    if parameters(&config, image, classes.len()) > stored as f64 {
+        return Err(RestoreError::Why("its network is smaller than its settings say".into()));
+    }
+    let mut learner = Learner::new_to(Use::Predict, config, image, &classes, parts)?;
     learner.classes = Classes::restore(&classes, seen);
-    learner.network.load(&contents.state(NETWORK))?;
+    learner.network.load(&network)?;
     learner.method.load(&contents.state(METHOD))?;
     learner.optimizer.load(&contents.state(OPTIMIZER), &learner.network)?;
     let slots = contents.slots(learner.method.stores_logits().then_some(classes.len())).map_err(RestoreError::Why)?;
@@ -263,17 +282,17 @@ struct Contents {
 
 impl Contents {
     /// Reads every array. Images come one by one, so that they are in memory once.
-    fn read(reader: &mut Reader, shape: ImageShape) -> Result<Self, ModelFileError> {
+    fn read(reader: &mut Reader, shape: Option<ImageShape>) -> Result<Self, ModelFileError> {
         let mut contents = Self::default();
         while let Some((name, info)) = reader.next() {
             let bytes = info.data_offsets.1 - info.data_offsets.0;
-            match (name.as_str(), info.dtype) {
-                ("memory.images", Dtype::U8) if shape.bytes() > 0 => {
+            match (name.as_str(), info.dtype, shape) {
+                ("memory.images", Dtype::U8, Some(shape)) => {
                     contents.images = read_images(reader, bytes, shape.bytes())?;
                 }
-                ("memory.labels", Dtype::U16) => contents.labels = numbers(&read_bytes(reader, bytes)?),
-                ("memory.tasks", Dtype::U16) => contents.tasks = numbers(&read_bytes(reader, bytes)?),
-                (_, Dtype::F32) => {
+                ("memory.labels", Dtype::U16, _) => contents.labels = numbers(&read_bytes(reader, bytes)?),
+                ("memory.tasks", Dtype::U16, _) => contents.tasks = numbers(&read_bytes(reader, bytes)?),
+                (_, Dtype::F32, _) => {
                     let array = float_array(info, &read_bytes(reader, bytes)?);
                     contents.floats.0.insert(name, array);
                 }

@@ -178,6 +178,8 @@ fn tipped(tip: Option<&str>) -> String {
 
 /// Text as it stands in XML and HTML, attributes included.
 pub fn escaped(text: &str) -> String {
+    // XML has no control characters, not even escaped.
+    let text: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -56,5 +56,6 @@ fn fields(cell: &Cell) -> Vec<String> {
 }
 
 fn quoted(field: &str) -> String {
+    let field = &field.replace(|c: char| c.is_control() && c != '\n', " ");
     if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.into() }
 }

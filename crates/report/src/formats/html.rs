@@ -5,6 +5,7 @@ use std::{fmt::Write, path::PathBuf};
 use rehearsal_measure::Better;
 
 use crate::{
+    drawing::escaped,
     paper::Verdict,
     table::{Cell, Header, Measured, Row, Table},
 };
@@ -85,9 +86,4 @@ fn class(verdict: Verdict, better: Option<Better>) -> &'static str {
         (Verdict::Above | Verdict::Below, _) => "bad",
         (Verdict::DifferentSetting | Verdict::OneSeed, _) => "no-verdict",
     }
-}
-
-/// Text as it stands in HTML.
-pub fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

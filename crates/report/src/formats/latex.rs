@@ -109,6 +109,9 @@ fn escaped(text: &str) -> String {
             '\\' => "\\textbackslash{}".into(),
             '~' => "\\textasciitilde{}".into(),
             '^' => "\\textasciicircum{}".into(),
+            '<' => "\\textless{}".into(),
+            '>' => "\\textgreater{}".into(),
+            c if c.is_control() => " ".into(),
             other => other.to_string(),
         })
         .collect();

@@ -6,7 +6,7 @@ use crate::table::{Cell, Measured, Table};
 
 /// The table with its caption above and its notes below.
 pub fn table(table: &Table) -> String {
-    let mut text = format!("### {}\n\n", table.title);
+    let mut text = format!("### {}\n\n", escaped(&table.title));
     line(
         &mut text,
         &table.corner,
@@ -17,7 +17,7 @@ pub fn table(table: &Table) -> String {
         line(&mut text, &row.label, row.cells.iter().map(cell));
     }
     for note in &table.notes {
-        write!(text, "\n{note}\n").expect("a string takes all");
+        write!(text, "\n{}\n", escaped(note)).expect("a string takes all");
     }
     text
 }
@@ -31,8 +31,21 @@ fn line(text: &mut String, first: &str, cells: impl Iterator<Item = String>) {
     writeln!(text, "| {} | {} |", escaped(first), cells.join(" | ")).expect("a string takes all");
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('|', "\\|")
+/// Text as it stands in Markdown: neither a column, nor HTML, nor a link, nor a line of its own.
+/// Stars stay: notes are set in bold with them.
+pub fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '[' | ']' | '`' => escaped.extend(['\\', c]),
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            c if c.is_control() => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
 }
 
 fn cell(cell: &Cell) -> String {
@@ -60,4 +73,16 @@ fn measure(measured: &Measured) -> String {
         write!(text, " (paper {paper:.2}: {})", verdict.words()).expect("a string takes all");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn names_stay_text() {
+        assert_eq!(escaped("<script>alert(1)</script>"), "&lt;script&gt;alert(1)&lt;/script&gt;");
+        assert_eq!(escaped("a|b [c](d) `e` & f\n# g"), "a\\|b \\[c\\](d) \\`e\\` &amp; f # g");
+        assert_eq!(escaped("**best** 1.0 ± 0.1"), "**best** 1.0 ± 0.1");
+    }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use rehearsal_runs::files::RESULT;
 
-use crate::{formats::html::escaped, report::Report, study::Study};
+use crate::{drawing::escaped, report::Report, study::Study};
 
 /// Where runs are: in the page, and on disk as seen from it.
 pub struct Places {
@@ -84,9 +84,11 @@ pub(super) fn section(report: &Report, places: &Places) -> String {
             let path = places.relative(&run.path);
             let (link, seed) = (in_link(&path), run.seed);
             let accuracy = rehearsal_measure::accuracy(&run.matrix).unwrap_or(0.0) * 100.0;
+            let doubts = run.incomplete_data.iter().map(|part| format!("only {part}")).chain(run.warnings.clone());
+            let doubts: String = doubts.map(|doubt| format!("<br><small>{}</small>", escaped(&doubt))).collect();
             add(format_args!(
                 "<li id=\"run-{number}\">seed {seed}: accuracy {accuracy:.2} %, <a href=\"{link}/\"><code>{}</code></a> \
-                 (<a href=\"{link}/{RESULT}\">{RESULT}</a>)</li>\n",
+                 (<a href=\"{link}/{RESULT}\">{RESULT}</a>){doubts}</li>\n",
                 escaped(&path),
             ));
         }

@@ -63,6 +63,21 @@ impl Setting {
         SETTINGS.iter().find(|setting| setting.name == name)
     }
 
+    /// The setting that users can give whose name is most like one that is none: the longest
+    /// spelling mistakes are a few letters.
+    ///
+    /// ```
+    /// use rehearsal_runs::Setting;
+    ///
+    /// assert_eq!(Setting::nearest("epoch").map(|setting| setting.name), Some("epochs"));
+    /// assert_eq!(Setting::nearest("zzzzzzzzzz"), None);
+    /// ```
+    pub fn nearest(name: &str) -> Option<&'static Self> {
+        let distance = |setting: &&Self| strsim::osa_distance(&name.to_lowercase().replace('_', "-"), setting.name);
+        let known = SETTINGS.iter().filter(|setting| setting.place != Place::Run);
+        known.min_by_key(distance).filter(|nearest| distance(nearest) <= nearest.name.len().min(name.len()) / 2)
+    }
+
     /// Whether the command line has a flag for it.
     pub fn has_flag(&self) -> bool {
         matches!(self.place, Place::Flag { .. } | Place::Switch { .. })

@@ -139,6 +139,8 @@ macro_rules! settings_table {
             version: String = none(), Neutral, run(), "Which version made the run";
             data_sha256: String = none(), Neutral, run(),
                 "The data that the run was made with: others are refused";
+            incomplete_data: Vec<String> = none(), Neutral, run(),
+                "What was missing of the data, compared with what was published";
         }
     };
 }

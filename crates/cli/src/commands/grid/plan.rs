@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
     path::{Path, PathBuf},
 };
 
@@ -12,13 +11,16 @@ use rehearsal::{
     datasets::Request,
 };
 use rehearsal_grid::Planned;
-use rehearsal_runs::GridDirectory;
+use rehearsal_runs::{GridDirectory, regular};
 
 use super::state::State;
 use crate::{
     args::grid::Place,
     printer::{Bar, message},
 };
+
+/// The largest file of a grid that is read, in bytes: a manifest of as many runs as a grid has.
+const LARGEST: u64 = 512 << 20;
 
 /// A grid, read and checked.
 pub struct Plan {
@@ -49,7 +51,7 @@ impl Plan {
     /// # Errors
     /// It cannot be read, or one of its runs makes no sense.
     pub fn read(file: &Path, place: &Place) -> Result<Self> {
-        let text = fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
+        let text = regular::read_named(file, LARGEST).with_context(|| format!("{} cannot be read", file.display()))?;
         let named = |why: String| anyhow!("{}: {why}", file.display());
         let is_manifest = file.extension().is_some_and(|ending| ending == "jsonl");
         let planned = if is_manifest {
@@ -91,6 +93,10 @@ impl Plan {
             let config = &job.config;
             if seen.insert((config.dataset.to_string(), config.data.clone(), config.size, config.skip_bad)) {
                 let source = config.dataset.open(&Request { progress: &Bar::default(), ..config.request() })?;
+                source
+                    .incomplete()
+                    .iter()
+                    .for_each(|part| message(&format!("only a part of the data is here: {part}")));
                 if !source.skipped().is_empty() {
                     message(&format!(
                         "{}: {} files are no images and are left out",

@@ -6,8 +6,8 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File, OpenOptions},
-    io::{self, BufRead, BufReader, Write},
+    fs,
+    io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::{
@@ -19,7 +19,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use super::{plan::Job, state::last_line};
+use super::{log, plan::Job};
 use crate::printer::Told;
 
 /// How long to wait for news before looking at something else.
@@ -45,8 +45,8 @@ struct Worker {
 pub enum Event {
     /// It has got further.
     Progress { index: usize, told: Told },
-    /// Its process has ended.
-    Ended { index: usize, status: io::Result<ExitStatus> },
+    /// Its process has ended, and this is what it said on standard error.
+    Ended { index: usize, status: io::Result<ExitStatus>, said: String },
 }
 
 /// How a process ended.
@@ -74,18 +74,18 @@ impl Pool {
 
     /// Starts, or goes on with, a run.
     pub fn start(&mut self, index: usize, job: &Job) -> Result<()> {
-        let logs = job.log.parent().map_or(Ok(()), fs::create_dir_all);
-        let log = logs.and_then(|()| File::create(&job.log));
-        let log = log.with_context(|| format!("{} cannot be written", job.log.display()))?;
+        log::reserve(&job.log).with_context(|| format!("{} cannot be written", job.log.display()))?;
         let mut command = Command::new(&self.program);
         command.args(["grid", "run-one", "--worker", "--index", &job.planned.index.to_string()]);
         command.args(["--threads", &self.threads.to_string()]).arg(&self.manifest);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().context("a process cannot be started")?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let child = Arc::new(Mutex::new(child));
         self.workers.insert(index, Worker { child: Arc::clone(&child), input });
         let tell = self.tell.clone();
+        // Not into a file: where the disk is full, nobody would hear it.
+        let listening = std::thread::spawn(move || errors.map(log::listen).unwrap_or_default());
         std::thread::spawn(move || {
             for line in output.into_iter().flat_map(|output| BufReader::new(output).lines()).map_while(Result::ok) {
                 if let Some(told) = Told::read(&line) {
@@ -94,7 +94,8 @@ impl Pool {
             }
             // Its output has ended, so it has, or is about to.
             let status = child.lock().unwrap_or_else(PoisonError::into_inner).wait();
-            let _ = tell.send(Event::Ended { index, status });
+            let said = listening.join().unwrap_or_default();
+            let _ = tell.send(Event::Ended { index, status, said });
         });
         Ok(())
     }
@@ -122,29 +123,30 @@ impl Pool {
 }
 
 impl Ending {
-    /// What an exit means. A process that something killed cannot say so itself: it is noted in its
-    /// log, unless it was `asked` to stop and Ctrl-C killed it before it could listen.
-    pub fn new(status: io::Result<ExitStatus>, log: &Path, asked: bool) -> Self {
-        let status = match status {
-            Ok(status) => status,
-            Err(error) => return Self::Failed(error.to_string()),
-        };
-        let ended = match status.code() {
-            Some(0) => Self::Done,
-            Some(130) => Self::Stopped,
-            Some(code) => Self::Failed(last_line(log).unwrap_or_else(|| format!("exit code {code}"))),
-            None if asked => Self::Stopped,
-            None => {
+    /// What an exit means, and what was `said`. Whoever failed has a log of it. A process that
+    /// something killed cannot say so itself: it is noted in its log, unless it was `asked` to stop
+    /// and Ctrl-C killed it before it could listen.
+    pub fn new(status: io::Result<ExitStatus>, said: &str, log: &Path, asked: bool) -> Self {
+        let (why, said) = match status.map(|status| (status.code(), status)) {
+            Ok((code @ Some(0 | 130), _)) => return Self::well(code == Some(0), log),
+            Ok((None, _)) if asked => return Self::well(false, log),
+            Ok((Some(code), _)) => (log::reason(said).unwrap_or_else(|| format!("exit code {code}")), said.to_owned()),
+            Ok((None, status)) => {
                 let why = format!("the process was killed ({status})");
-                if let Ok(mut log) = OpenOptions::new().append(true).open(log) {
-                    let _ = writeln!(log, "{why}");
-                }
-                Self::Failed(why)
+                (why.clone(), format!("{said}error: {why}\n"))
             }
+            Err(error) => (error.to_string(), format!("error: {error}\n")),
         };
-        if !matches!(ended, Self::Failed(_)) {
-            let _ = fs::remove_file(log);
+        let said = if said.trim().is_empty() { format!("error: {why}\n") } else { said };
+        match log::keep(log, &said) {
+            Ok(()) => Self::Failed(why),
+            Err(error) => Self::Failed(format!("{why} (and its log cannot be written: {error})")),
         }
-        ended
+    }
+
+    /// Whoever did not fail has no log.
+    fn well(done: bool, log: &Path) -> Self {
+        let _ = fs::remove_file(log);
+        if done { Self::Done } else { Self::Stopped }
     }
 }

@@ -1,13 +1,13 @@
 //! How far a run of a grid is, from what lies in its directory.
 
-use std::{fs, io::BufRead, path::Path};
+use std::io::BufRead;
 
 use anyhow::{Result, anyhow};
 use rehearsal::config::{Config, PartialConfig};
-use rehearsal_runs::{RunDirectory, Settings, files};
+use rehearsal_runs::{RunDirectory, Settings, files, regular};
 use serde_json::Value;
 
-use super::plan::Job;
+use super::{log, plan::Job};
 
 /// How far a run is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl State {
         {
             return Self::Foreign(why.to_string());
         }
-        match last_line(&job.log) {
+        match log::read(&job.log) {
             _ if finished => Self::Done,
             _ if RunDirectory::is_busy(&job.directory) => Self::Running,
             Some(why) => Self::Failed(why),
@@ -67,20 +67,9 @@ impl State {
     }
 }
 
-/// Why a run failed, as its log says: its last error, what it panicked with, or else its last line.
-pub fn last_line(log: &Path) -> Option<String> {
-    let text = fs::read(log).ok()?;
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let error = lines.iter().rev().find_map(|line| line.strip_prefix("error: "));
-    let panicked =
-        || lines.iter().position(|line| line.contains("panicked at")).and_then(|i| lines.get(i + 1)).copied();
-    error.or_else(panicked).or(lines.last().copied()).map(str::to_owned)
-}
-
 /// The steps in its log: the checkpoint may be some steps behind.
 fn steps(job: &Job) -> u64 {
-    let Ok(file) = fs::File::open(job.directory.join(files::STEPS)) else { return 0 };
+    let Ok(file) = regular::open(&job.directory.join(files::STEPS), u64::MAX) else { return 0 };
     let lines = std::io::BufReader::new(file).lines().map_while(Result::ok);
     lines.filter(|line| line.contains("\"step\":")).count() as u64
 }

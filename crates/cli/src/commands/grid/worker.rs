@@ -18,6 +18,7 @@ use rehearsal::{
 use rehearsal_runs::{DirectoryError, Record, RunDirectory, files};
 
 use super::{
+    log,
     plan::{Job, Plan},
     refuse,
     state::State,
@@ -36,16 +37,16 @@ const TELL_EVERY: Duration = Duration::from_millis(200);
 
 /// Does, or goes on with, the run at `index` of a grid, and shows it to a person.
 pub fn run_one(file: &Path, index: usize, place: &Place, threads: Option<usize>) -> Result<ExitCode> {
-    let (plan, job) = match find(file, index, place) {
-        Ok(found) => found,
+    let job = match find(file, index, place) {
+        Ok(job) => job,
         Err(error) => return Ok(refuse(&error)),
     };
     let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
     let done = run(&job, threads, &asked, Progress::new);
     // `grid status` looks there for why it failed.
     if let Err(error) = &done {
-        let _ =
-            fs::create_dir_all(plan.directory.logs()).and_then(|()| fs::write(&job.log, format!("error: {error:#}\n")));
+        let said = format!("error: {error:#}\n");
+        let _ = log::reserve(&job.log).and_then(|()| log::keep(&job.log, &said));
     } else {
         let _ = fs::remove_file(&job.log);
     }
@@ -62,15 +63,15 @@ pub fn run_one(file: &Path, index: usize, place: &Place, threads: Option<usize>)
 /// dead.
 pub fn work(file: &Path, index: usize, place: &Place, threads: Option<usize>) -> Result<ExitCode> {
     let asked = Asked::listen_for_run(|| {})?.or_when_input_ends();
-    let (_, job) = match find(file, index, place) {
-        Ok(found) => found,
+    let job = match find(file, index, place) {
+        Ok(job) => job,
         Err(error) => return Ok(refuse(&error)),
     };
     let tell = |experiment: &Experiment| Teller { total: experiment.total_steps(), last: None };
     Ok(run(&job, threads, &asked, tell)?.map_or(ExitCode::from(130), |_| ExitCode::SUCCESS))
 }
 
-fn find(file: &Path, index: usize, place: &Place) -> Result<(Plan, Job)> {
+fn find(file: &Path, index: usize, place: &Place) -> Result<Job> {
     let mut plan = Plan::read(file, place)?;
     let count = plan.jobs.len();
     if index >= count {
@@ -79,7 +80,7 @@ fn find(file: &Path, index: usize, place: &Place) -> Result<(Plan, Job)> {
     let job = plan.jobs.swap_remove(index);
     match State::read(&job) {
         State::Foreign(why) => Err(anyhow!(why)),
-        _ => Ok((plan, job)),
+        _ => Ok(job),
     }
 }
 

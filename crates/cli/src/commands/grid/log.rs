@@ -1,0 +1,125 @@
+//! What a run says on standard error, kept in a file if it failed. Room for it is taken before the
+//! run begins: where a full disk ends the run, there is still a place to say so.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
+    path::Path,
+};
+
+use rehearsal_runs::regular;
+
+/// Bytes that are reserved for an error.
+const ROOM: usize = 4096;
+
+/// The most that is kept of what a run says.
+const MOST: u64 = 1 << 20;
+
+/// Makes a log of blanks, in the place of whatever stands there. It says nothing, but on most file
+/// systems to write over it takes no more room.
+///
+/// # Errors
+/// It cannot be written.
+pub fn reserve(path: &Path) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    // Never through what stands there: it may be a link to something else.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = File::create_new(path)?;
+    let written = file.write_all(&[b' '; ROOM]).and_then(|()| file.sync_all());
+    written.inspect_err(|_| drop(fs::remove_file(path)))
+}
+
+/// Keeps what a run said; where there is no room for all of it, why it failed.
+///
+/// # Errors
+/// Not even that can be written.
+pub fn keep(path: &Path, said: &str) -> io::Result<()> {
+    let why = reason(said).map_or(String::new(), |why| format!("error: {why}"));
+    let short = why.chars().scan(0, |length, c| {
+        *length += c.len_utf8();
+        (*length < ROOM).then_some(c)
+    });
+    overwrite(path, said).or_else(|_| overwrite(path, &(short.collect::<String>() + "\n")))
+}
+
+/// Writes over the beginning of a file, then cuts off the rest.
+fn overwrite(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(text.as_bytes())?;
+    file.set_len(text.len() as u64)
+}
+
+/// All that a process says, up to a limit; the rest is read, so that it does not wait, and dropped.
+pub fn listen(from: impl Read) -> String {
+    let mut bytes = Vec::new();
+    let mut from = BufReader::new(from).take(MOST);
+    let _ = from.read_to_end(&mut bytes);
+    let mut rest = from.into_inner();
+    while let Ok(more @ 1..) = rest.fill_buf().map(<[u8]>::len) {
+        rest.consume(more);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Why a run failed, as its log says; nothing where there is no log, or it says nothing.
+pub fn read(path: &Path) -> Option<String> {
+    let bytes = regular::read(path, 2 * MOST).ok()?;
+    reason(&String::from_utf8_lossy(&bytes))
+}
+
+/// The last error, what a process panicked with, or else its last line.
+pub fn reason(said: &str) -> Option<String> {
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let error = lines.iter().rev().find_map(|line| line.strip_prefix("error: "));
+    let panicked =
+        || lines.iter().position(|line| line.contains("panicked at")).and_then(|i| lines.get(i + 1)).copied();
+    error.or_else(panicked).or(lines.last().copied()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_is_found() {
+        assert_eq!(reason("a\nerror: no room\nmore\n").as_deref(), Some("no room"));
+        assert_eq!(reason("thread 'main' panicked at x:1:\nwhy\nnote").as_deref(), Some("why"));
+        assert_eq!(reason("only this").as_deref(), Some("only this"));
+        assert_eq!((reason("  \n \n"), reason("")), (None, None));
+    }
+
+    #[test]
+    fn blanks_say_nothing_and_are_written_over() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("logs/run.log");
+        reserve(&path).unwrap();
+        assert_eq!((fs::metadata(&path).unwrap().len(), read(&path)), (4096, None));
+        keep(&path, "error: the disk is full\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "error: the disk is full\n");
+        reserve(&path).unwrap();
+        assert_eq!(read(&path), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_planted_link_is_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let (precious, path) = (place.path().join("precious"), place.path().join("run.log"));
+        fs::write(&precious, "precious").unwrap();
+        std::os::unix::fs::symlink(&precious, &path).unwrap();
+        reserve(&path).unwrap();
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+    }
+
+    #[test]
+    fn no_more_is_kept_than_there_is_room_for() {
+        let said = listen(io::repeat(b'x').take(3 << 20));
+        assert_eq!(said.len(), 1 << 20);
+    }
+}

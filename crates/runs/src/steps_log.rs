@@ -1,0 +1,134 @@
+//! `steps.jsonl` while it grows. A checkpoint remembers how far it was and what stood in it; a
+//! resumed run cuts off what came after, and goes on with no other log than that.
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, Read, Seek, SeekFrom, Write},
+    path::PathBuf,
+};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::error::DirectoryError;
+
+/// How long a log is, and what stands in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogPosition {
+    /// In bytes.
+    pub length: u64,
+    /// Of these bytes, in hexadecimal.
+    pub sha256: String,
+}
+
+impl Default for LogPosition {
+    /// Of a log without lines.
+    fn default() -> Self {
+        Self { length: 0, sha256: hexadecimal(Sha256::new()) }
+    }
+}
+
+/// A log that lines are added to.
+#[derive(Debug)]
+pub(crate) struct StepsLog {
+    path: PathBuf,
+    to: BufWriter<File>,
+    length: u64,
+    digest: Sha256,
+}
+
+impl StepsLog {
+    /// Goes on with the log in `file` at a position; what comes after it is cut off.
+    ///
+    /// # Errors
+    /// It is shorter, or something else stands in it; or it cannot be written.
+    pub(crate) fn go_on(path: PathBuf, mut file: File, from: &LogPosition) -> Result<Self, DirectoryError> {
+        let found = file.metadata().map_err(unwritable(&path))?.len();
+        if found < from.length {
+            return Err(DirectoryError::Short { path, expected: from.length, found });
+        }
+        let digest = digest(&mut file, from.length).map_err(unwritable(&path))?;
+        if hexadecimal(digest.clone()) != from.sha256 {
+            return Err(DirectoryError::Edited(path));
+        }
+        file.set_len(from.length).map_err(unwritable(&path))?;
+        file.seek(SeekFrom::Start(from.length)).map_err(unwritable(&path))?;
+        Ok(Self { path, to: BufWriter::new(file), length: from.length, digest })
+    }
+
+    /// Adds a line.
+    pub(crate) fn add(&mut self, line: &impl Serialize) -> Result<(), DirectoryError> {
+        let bytes = serde_json::to_vec(line).map(|mut bytes| {
+            bytes.push(b'\n');
+            bytes
+        });
+        let bytes = bytes.map_err(|error| unwritable(&self.path)(error.into()))?;
+        self.to.write_all(&bytes).map_err(unwritable(&self.path))?;
+        self.length += bytes.len() as u64;
+        self.digest.update(&bytes);
+        Ok(())
+    }
+
+    /// Syncs it and says how far it is.
+    pub(crate) fn sync(&mut self) -> Result<LogPosition, DirectoryError> {
+        let synced = self.to.flush().and_then(|()| self.to.get_ref().sync_data());
+        synced.map_err(unwritable(&self.path))?;
+        Ok(LogPosition { length: self.length, sha256: hexadecimal(self.digest.clone()) })
+    }
+}
+
+/// Of the first `length` bytes.
+fn digest(file: &mut File, length: u64) -> io::Result<Sha256> {
+    file.seek(SeekFrom::Start(0))?;
+    let (mut from, mut digest, mut buffer) = (file.take(length), Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match from.read(&mut buffer)? {
+            0 => return Ok(digest),
+            read => digest.update(&buffer[..read]),
+        }
+    }
+}
+
+fn hexadecimal(digest: Sha256) -> String {
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unwritable(path: &std::path::Path) -> impl Fn(io::Error) -> DirectoryError {
+    move |error| DirectoryError::Unwritable { path: path.into(), error }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::*;
+
+    fn open(path: &Path, from: &LogPosition) -> Result<StepsLog, DirectoryError> {
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap();
+        StepsLog::go_on(path.into(), file, from)
+    }
+
+    #[test]
+    fn it_goes_on_with_what_it_wrote_and_with_nothing_else() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("log");
+        let mut log = open(&path, &LogPosition::default()).unwrap();
+        log.add(&1).unwrap();
+        let first = log.sync().unwrap();
+        log.add(&2).unwrap();
+        let second = log.sync().unwrap();
+        assert_eq!((first.length, second.length), (2, 4));
+        drop(log);
+        let mut log = open(&path, &first).unwrap();
+        log.add(&3).unwrap();
+        let third = log.sync().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1\n3\n");
+        assert!(matches!(open(&path, &second), Err(DirectoryError::Edited(_))), "2 was never replaced by 3");
+        assert!(open(&path, &third).is_ok());
+        fs::write(&path, "1\n").unwrap();
+        assert!(matches!(open(&path, &third), Err(DirectoryError::Short { found: 2, .. })));
+        let endless = LogPosition { length: u64::MAX, ..third };
+        assert!(matches!(open(&path, &endless), Err(DirectoryError::Short { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1\n", "what is refused stays as it is");
+    }
+}
