@@ -209,6 +209,10 @@ impl Experiment {
     }
 
     fn run_here(mut self, observer: &mut (dyn Observer + Send)) -> Result<Outcome, ExperimentError> {
+        // From here on, a run whose settings were edited is known by its checkpoint.
+        if self.learner.position() == Position::default() {
+            self.save()?;
+        }
         for task in self.stream.tasks().skip(self.learner.position().task) {
             if self.learn(task, observer)?.is_break() {
                 self.save()?;
