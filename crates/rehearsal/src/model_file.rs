@@ -7,7 +7,7 @@
 
 use std::{
     collections::HashMap,
-    fs::File,
+    fs::{self, File},
     io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
@@ -25,6 +25,8 @@ const ENTRY: &str = "rehearsal";
 const UNSEALED: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// Before the checksum, as the header's JSON is escaped inside the file's JSON.
 const BEFORE_CHECKSUM: &str = "{\\\"sha256\\\":\\\"";
+/// What a directory, FIFO, socket or device is.
+const IRREGULAR: &str = "it is no regular file";
 /// No header is longer: 65,536 classes with long names fit many times.
 const LONGEST_HEADER: u64 = 256 << 20;
 
@@ -172,10 +174,14 @@ impl Reader {
         let unreadable = |error| ModelFileError::Unreadable { path: path.into(), error };
         let foreign = |why: &str| ModelFileError::Foreign { path: path.into(), why: why.into() };
         let damaged = |why: &str| ModelFileError::Damaged { path: path.into(), why: why.into() };
+        // Before it is opened: to open a FIFO is to wait.
+        if !fs::metadata(path).map_err(unreadable)?.is_file() {
+            return Err(foreign(IRREGULAR));
+        }
         let file = File::open(path).map_err(unreadable)?;
         let length = file.metadata().map_err(unreadable)?;
         if !length.is_file() {
-            return Err(foreign("it is no regular file"));
+            return Err(foreign(IRREGULAR));
         }
         let mut from = BufReader::with_capacity(1 << 20, file);
         let mut start = [0; 8];
