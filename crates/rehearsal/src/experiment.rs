@@ -231,6 +231,10 @@ impl Experiment {
     }
 
     fn run_here(mut self, observer: &mut (dyn Observer + Send)) -> Result<Outcome, ExperimentError> {
+        // From here on, a run whose settings were edited is known by its checkpoint.
+        if self.learner.position() == Position::default() {
+            self.save()?;
+        }
         for task in self.stream.tasks().skip(self.learner.position().task) {
             if self.learn(task, observer)?.is_break() {
                 self.save()?;
@@ -335,11 +339,16 @@ impl Experiment {
 
     /// Where they were asked for, writes the diagnostics of all tasks so far.
     fn close_diagnostics(&mut self, task: TaskId) -> Result<(), ExperimentError> {
-        let Some(diagnostics) = &mut self.progress.diagnostics else { return Ok(()) };
-        diagnostics.task_learned(task, &self.learner);
-        match &self.directory {
-            Some(directory) => Ok(directory.write_diagnostics(&diagnostics.lines())?),
-            None => Ok(()),
+        if let Some(diagnostics) = &mut self.progress.diagnostics {
+            diagnostics.task_learned(task, &self.learner);
+        }
+        Ok(self.write_diagnostics()?)
+    }
+
+    fn write_diagnostics(&mut self) -> Result<(), DirectoryError> {
+        match (&mut self.directory, &self.progress.diagnostics) {
+            (Some(directory), Some(diagnostics)) => directory.write_diagnostics(&diagnostics.lines()),
+            _ => Ok(()),
         }
     }
 
@@ -351,6 +360,8 @@ impl Experiment {
     }
 
     fn finish(mut self) -> Result<Outcome, ExperimentError> {
+        // Of a run that was stopped after its last task they were written by another process.
+        self.write_diagnostics()?;
         // A run that was stopped after its last test has to test once more.
         let correct = match (self.correct.take(), self.stream.tasks().last()) {
             (Some(correct), _) => correct,

@@ -7,7 +7,7 @@
 
 use std::{
     collections::HashMap,
-    fs::File,
+    fs::{self, File},
     io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
@@ -25,6 +25,8 @@ const ENTRY: &str = "rehearsal";
 const UNSEALED: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// Before the checksum, as the header's JSON is escaped inside the file's JSON.
 const BEFORE_CHECKSUM: &str = "{\\\"sha256\\\":\\\"";
+/// What a directory, FIFO, socket or device is.
+const IRREGULAR: &str = "it is no regular file";
 /// No header is longer: 65,536 classes with long names fit many times.
 const LONGEST_HEADER: u64 = 256 << 20;
 
@@ -176,7 +178,7 @@ impl Reader {
         let damaged = |why: &str| ModelFileError::Damaged { path: path.into(), why: why.into() };
         // Before it is opened: to open a FIFO is to wait.
         if !path.metadata().map_err(unreadable)?.is_file() {
-            return Err(foreign("it is no regular file"));
+            return Err(foreign(IRREGULAR));
         }
         let file = File::open(path).map_err(unreadable)?;
         let length = file.metadata().map_err(unreadable)?;

@@ -9,7 +9,10 @@ use std::{
 };
 
 use rehearsal_measure::AccuracyMatrix;
-use rehearsal_runs::{Settings, TaskDiagnostics, files, regular};
+use rehearsal_runs::{
+    Settings, TaskDiagnostics, files, regular,
+    seal::{fingerprint, fingerprints},
+};
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -126,8 +129,9 @@ pub fn read(directory: &Path) -> Result<Found, ReadError> {
         let settings = toml::from_str(&text(&path)?).map_err(|error| damaged(&path, error.message()))?;
         return Ok(Found::Unfinished(Unfinished { path: directory.into(), settings }));
     }
-    let file: ResultFile =
-        serde_json::from_str(&text(&result)?).map_err(|error| damaged(&result, error.to_string()))?;
+    let json = text(&result)?;
+    let file: ResultFile = serde_json::from_str(&json).map_err(|error| damaged(&result, error.to_string()))?;
+    check_files(directory, &json)?;
     if file.matrix.tasks_seen() == 0 {
         return Err(damaged(&result, "its accuracy matrix is empty"));
     }
@@ -148,6 +152,19 @@ pub fn read(directory: &Path) -> Result<Found, ReadError> {
         correct: correct(&directory.join(files::PREDICTIONS), file.test_images)?,
         diagnostics: diagnostics(&directory.join(files::DIAGNOSTICS))?,
     })))
+}
+
+/// Whether a run is as it was sealed, if it was.
+fn check_files(directory: &Path, json: &str) -> Result<(), ReadError> {
+    let sealed = fingerprints(json).map_err(|error| damaged(&directory.join(files::RESULT), error.to_string()))?;
+    for (name, sum) in sealed.unwrap_or_default() {
+        let path = directory.join(&name);
+        let bytes = regular::read(&path, LARGEST).map_err(|error| ReadError::Unreadable { path: path.clone(), error })?;
+        if fingerprint(&bytes) != sum {
+            return Err(damaged(&path, "its checksum is another than when the run was finished"));
+        }
+    }
+    Ok(())
 }
 
 fn correct(path: &Path, test_images: Option<usize>) -> Result<Option<Vec<bool>>, ReadError> {
@@ -182,4 +199,33 @@ fn text(path: &Path) -> Result<String, ReadError> {
 
 fn damaged(path: &Path, why: impl Into<String>) -> ReadError {
     ReadError::Damaged { path: path.into(), why: why.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use rehearsal_runs::RunDirectory;
+
+    use super::*;
+
+    #[test]
+    fn a_sealed_run_is_read_only_as_it_was_written() {
+        let place = tempfile::tempdir().unwrap();
+        let mut directory = RunDirectory::create(place.path(), "").unwrap();
+        directory.write_diagnostics("{\"task\":0}\n").unwrap();
+        directory.finish(&[1, 0], r#"{"config": {"seed": 7}, "matrix": [[0.5]], "test_images": 2}"#).unwrap();
+        drop(directory);
+        let error = || read(place.path()).unwrap_err().to_string();
+        assert!(matches!(read(place.path()), Ok(Found::Finished(run)) if run.seed == 7 && run.diagnostics.len() == 1));
+        for (name, changed) in [(files::PREDICTIONS, "\u{1}\u{1}"), (files::DIAGNOSTICS, "{\"task\":1}\n")] {
+            let written = fs::read(place.path().join(name)).unwrap();
+            fs::write(place.path().join(name), changed).unwrap();
+            assert!(error().ends_with("its checksum is another than when the run was finished"), "{}", error());
+            fs::remove_file(place.path().join(name)).unwrap();
+            assert!(error().contains(name) && error().contains("cannot be read"), "{}", error());
+            fs::write(place.path().join(name), written).unwrap();
+        }
+        let text = fs::read_to_string(place.path().join(files::RESULT)).unwrap();
+        fs::write(place.path().join(files::RESULT), text.replace("[[0.5]]", "[[0.9]]")).unwrap();
+        assert!(error().contains("it is not as it was written"), "{}", error());
+    }
 }

@@ -2,7 +2,7 @@
 //! them.
 //!
 //! A run has a directory of its own, the [`RunDirectory`]. When it is finished, it says in a
-//! [`Record`] what came out. A grid of runs has a [`GridDirectory`], in which each has a
+//! [`Record`] what came out, under a [`seal`]. A grid of runs has a [`GridDirectory`], in which each has a
 //! [`RunName`]. Files are replaced by [`atomic::write`]. Whoever writes runs and whoever reads them
 //! use the names of [`files`] and the types here; none of them needs to know how a run learns. What
 //! can be set, and what each setting is to a comparison of runs, is in one table: [`SETTINGS`].
@@ -33,6 +33,7 @@ mod record;
 pub mod regular;
 mod run_directory;
 mod run_name;
+pub mod seal;
 mod settings;
 mod steps_log;
 

@@ -4,7 +4,7 @@ use rehearsal_measure::AccuracyMatrix;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{phases::Phases, settings::Settings};
+use crate::{phases::Phases, seal::BrokenSeal, settings::Settings};
 
 /// The result of a run. Accuracies are fractions; what is not defined (forgetting of a single task)
 /// is null.
@@ -71,6 +71,9 @@ pub enum RecordError {
     /// It is not what a run writes.
     #[error("it is damaged: {0}")]
     Damaged(#[from] serde_json::Error),
+    /// It was changed.
+    #[error(transparent)]
+    Changed(#[from] BrokenSeal),
     /// Another version of this program wrote it.
     #[error("it has format {0}, this program reads {known}", known = Record::FORMAT)]
     Format(u32),

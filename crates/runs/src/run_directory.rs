@@ -6,6 +6,7 @@
 //! grows; a checkpoint remembers its length, and a resumed run cuts off what came after.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
@@ -18,8 +19,9 @@ use crate::{
     error::DirectoryError,
     files::{CHECKPOINT, CONFIG, DIAGNOSTICS, PREDICTIONS, RESULT, STEPS},
     lock::{TryLock, lock},
-    record::Record,
+    record::{Record, RecordError},
     regular,
+    seal::{self, fingerprint},
     steps_log::{LogPosition, StepsLog},
 };
 
@@ -33,6 +35,8 @@ const LARGEST_RESULT: u64 = 256 << 20;
 pub struct RunDirectory {
     path: PathBuf,
     steps: StepsLog,
+    /// Of the files that a result is sealed with.
+    fingerprints: BTreeMap<&'static str, String>,
 }
 
 /// The directory of a run to go on with, kept from other processes while its checkpoint is read.
@@ -49,7 +53,7 @@ impl HeldDirectory {
     /// It cannot be written, or is not what the checkpoint counts on.
     pub fn go_on(self, steps: &LogPosition) -> Result<RunDirectory, DirectoryError> {
         let steps = StepsLog::go_on(self.path.join(STEPS), self.log, steps)?;
-        Ok(RunDirectory { path: self.path, steps })
+        Ok(RunDirectory { path: self.path, steps, fingerprints: BTreeMap::new() })
     }
 }
 
@@ -80,7 +84,7 @@ impl RunDirectory {
         }
         let steps = StepsLog::go_on(path.join(STEPS), log, &LogPosition::default())?;
         write(&path.join(CONFIG), config.as_bytes())?;
-        Ok(Self { path: path.into(), steps })
+        Ok(Self { path: path.into(), steps, fingerprints: BTreeMap::new() })
     }
 
     /// Whether another process is writing there.
@@ -141,8 +145,13 @@ impl RunDirectory {
     /// # Errors
     /// It cannot be read, is damaged, or of another version.
     pub fn read_record(path: &Path) -> Result<Option<Record>, DirectoryError> {
-        let record = Self::read_result(path)?.map(|text| Record::parse(&text)).transpose();
-        record.map_err(|error| DirectoryError::Record { path: path.join(RESULT), error })
+        let sealed = |text: String| {
+            let record = Record::parse(&text)?;
+            seal::fingerprints(&text)?;
+            Ok(record)
+        };
+        let record = Self::read_result(path)?.map(sealed).transpose();
+        record.map_err(|error: RecordError| DirectoryError::Record { path: path.join(RESULT), error })
     }
 
     /// Where it is.
@@ -179,18 +188,21 @@ impl RunDirectory {
     ///
     /// # Errors
     /// It cannot be written; the last one is still there.
-    pub fn write_diagnostics(&self, lines: &str) -> Result<(), DirectoryError> {
+    pub fn write_diagnostics(&mut self, lines: &str) -> Result<(), DirectoryError> {
+        self.fingerprints.insert(DIAGNOSTICS, fingerprint(lines.as_bytes()));
         write(&self.path.join(DIAGNOSTICS), lines.as_bytes())
     }
 
-    /// Writes what only a finished run has: first the predictions, then the result.
+    /// Writes what only a finished run has: first the predictions, then the result, sealed with the
+    /// fingerprints of the predictions and, where they were written, of the diagnostics.
     ///
     /// # Errors
     /// They cannot be written.
     pub fn finish(&mut self, correct: &[u8], result: &str) -> Result<(), DirectoryError> {
         self.sync_log()?;
         write(&self.path.join(PREDICTIONS), correct)?;
-        write(&self.path.join(RESULT), result.as_bytes())
+        self.fingerprints.insert(PREDICTIONS, fingerprint(correct));
+        write(&self.path.join(RESULT), seal::seal(result, &self.fingerprints).as_bytes())
     }
 }
 
@@ -260,6 +272,22 @@ mod tests {
         fs::write(path.path().join("config.toml.partial"), "see").unwrap();
         drop(RunDirectory::create(path.path(), "").unwrap());
         assert!(RunDirectory::create(path.path(), "").unwrap_err().to_string().contains("already holds a run"));
+    }
+
+    #[test]
+    fn a_result_that_was_changed_is_refused() {
+        let path = tempfile::tempdir().unwrap();
+        let mut directory = RunDirectory::create(path.path(), "").unwrap();
+        directory.write_diagnostics("{}\n").unwrap();
+        directory.finish(&[1, 0], include_str!("../tests/result.json")).unwrap();
+        drop(directory);
+        assert!(RunDirectory::read_record(path.path()).unwrap().is_some());
+        let text = RunDirectory::read_result(path.path()).unwrap().unwrap();
+        let files = seal::fingerprints(&text).unwrap().unwrap();
+        assert_eq!(files.keys().collect::<Vec<_>>(), [DIAGNOSTICS, PREDICTIONS]);
+        fs::write(path.path().join(RESULT), text.replace("\"steps\": ", "\"steps\": 1")).unwrap();
+        let error = RunDirectory::read_record(path.path()).unwrap_err().to_string();
+        assert!(error.ends_with("result.json: it is not as it was written: its checksum is another"), "{error}");
     }
 
     #[test]
