@@ -30,6 +30,7 @@ mod error;
 mod lesson;
 mod parts;
 mod prediction;
+mod recalibration;
 mod saved;
 
 use std::sync::Arc;
@@ -42,6 +43,8 @@ pub use error::LearnerError;
 pub use lesson::{Learned, Lesson, Position, Samples};
 pub use parts::{BuildBackbone, CustomNames, Parts};
 pub use prediction::Prediction;
+use recalibration::Calibrated;
+pub use recalibration::Recalibration;
 
 use crate::{
     clock::Phase,
@@ -71,6 +74,8 @@ pub struct Learner {
     optimizer: Sgd,
     memory: Memory,
     position: Position,
+    /// The network that predicts, where its statistics were re-estimated since the last step.
+    calibrated: Option<Calibrated>,
 }
 
 /// What happened in a step.
@@ -132,6 +137,7 @@ impl Learner {
             optimizer: Sgd::new(&config.optimizer),
             memory: Memory::new(config.memory),
             position: Position::default(),
+            calibrated: None,
             config,
         };
         learner.method.start(&learner.network);
@@ -147,6 +153,7 @@ impl Learner {
     /// One step, which is Algorithm 1 of the paper, when `progress` of the task's steps have been
     /// taken. `mark` is told what has just ended.
     fn step_at(&mut self, incoming: &[Sample], progress: f64, mark: &mut dyn FnMut(Phase)) -> Step {
+        self.calibrated = None;
         let lr = self.config.optimizer.rate(progress);
         let views = self.views(incoming, RngStream::Augmentation, 0);
         mark(Phase::Data);
@@ -229,6 +236,9 @@ impl Learner {
             self.method.grow(&self.network);
             self.optimizer.grow(&self.network);
             self.memory.grow_logits(self.classes.len());
+            if let Some(calibrated) = &mut self.calibrated {
+                calibrated.network.take_new_classes(&self.network);
+            }
         }
     }
 
@@ -267,7 +277,9 @@ impl Learner {
     /// # Errors
     /// They are those of another network; then nothing is replaced.
     pub fn load_network(&mut self, state: &State) -> Result<(), StateError> {
-        self.network.load(state)
+        self.network.load(state)?;
+        self.calibrated = None;
+        Ok(())
     }
 
     /// What it remembers, to put samples there or to take them away.
