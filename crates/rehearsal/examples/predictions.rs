@@ -62,6 +62,8 @@ fn npy(images: &[Image], shape: [usize; 4]) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
     bytes.extend(header.bytes());
-    images.iter().for_each(|image| bytes.extend_from_slice(image));
+    for image in images {
+        bytes.extend_from_slice(image);
+    }
     bytes
 }

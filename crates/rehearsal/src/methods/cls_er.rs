@@ -85,7 +85,9 @@ impl Method for ClsEr {
     /// A new class begins in all three networks alike.
     fn grow(&mut self, network: &Network) {
         if let Some(Averaged { stable, plastic }) = &mut self.averaged {
-            [stable, plastic].into_iter().for_each(|averaged| averaged.take_new_classes(network));
+            for averaged in [stable, plastic] {
+                averaged.take_new_classes(network);
+            }
         }
     }
 

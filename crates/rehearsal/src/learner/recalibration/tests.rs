@@ -125,9 +125,9 @@ fn by_hand(learner: &Learner, state: &State, backbone: &str) -> Vec<(String, Vec
         let x = Map { values, shape: [slots.len(), SHAPE.height, SHAPE.width, SHAPE.channels] };
         let mut pass = ByHand { state, found: Vec::new() };
         if backbone == "tiny" {
-            pass.tiny(x)
+            pass.tiny(x);
         } else {
-            pass.resnet18(&x)
+            pass.resnet18(&x);
         }
         if total.is_empty() {
             total = pass.found.iter().map(|(name, values)| (name.clone(), vec![0.0; values.len()])).collect();
