@@ -45,13 +45,14 @@ pub use parts::{BuildBackbone, CustomNames, Parts};
 pub use prediction::Prediction;
 use recalibration::Calibrated;
 pub use recalibration::Recalibration;
+pub(crate) use saved::Preprocessing;
 
 use crate::{
     clock::Phase,
     config::{ConfigError, DeviceKind, LearnerConfig, Offer},
     memory::{Memorized, Memory, Policy, PolicyKind},
     methods::{Descent, Draw, Method, StepBatch},
-    network::{Architecture, Network, State, StateError},
+    network::{Architecture, HeadKind, Network, State, StateError},
     optimizer::Sgd,
     probe::{Candidate, Incoming, Scoring, StepProbe},
     retrieval::{Retrieval, RetrievalKind, Retrieved},
@@ -269,6 +270,11 @@ impl Learner {
     /// The classifier that learns.
     pub fn network(&self) -> &Network {
         &self.network
+    }
+
+    /// What turns features into logits.
+    pub(crate) fn head_kind(&self) -> HeadKind {
+        self.method.head()
     }
 
     /// Replaces every parameter and running statistic of the network that learns: to begin from

@@ -64,14 +64,14 @@ struct MemoryHeader {
 
 /// From a picture to what goes into the network, for other programs: there is one way as yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Preprocessing {
+pub(crate) struct Preprocessing {
     resize: String,
     scale: String,
     layout: String,
 }
 
 impl Preprocessing {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             resize: "short side to the image's size, centre crop".into(),
             scale: "byte / 255".into(),
@@ -169,7 +169,7 @@ impl Learner {
         let mut header = header.map_err(|error| unusable(error.to_string()))?;
         adjust(&mut header.config);
         let run = header.run.take();
-        let learner = restore(header, contents, parts).map_err(|error| match error {
+        let learner = restore(header, &contents, parts).map_err(|error| match error {
             RestoreError::Why(why) => unusable(why).into(),
             RestoreError::Learner(error) => error,
         })?;
@@ -194,7 +194,7 @@ impl From<LearnerError> for RestoreError {
     }
 }
 
-fn restore(header: Header, contents: Contents, parts: Parts) -> Result<Learner, RestoreError> {
+fn restore(header: Header, contents: &Contents, parts: Parts) -> Result<Learner, RestoreError> {
     let Header { classes, seen, image, calibration, config, position, memory, .. } = header;
     if seen > classes.len() || image.bytes() == 0 {
         return Err(RestoreError::Why("it has seen more classes than it knows, or its images have no pixels".into()));
