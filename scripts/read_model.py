@@ -14,7 +14,7 @@ def read(path):
     header = json.loads(table.pop("__metadata__")["rehearsal"])
     unsealed = raw.replace(header["sha256"].encode(), b"0" * 64, 1)
     assert hashlib.sha256(unsealed).hexdigest() == header["sha256"], "the file is damaged"
-    assert header["format"] == 3, "another format"
+    assert header["format"] == 4, "another format"
     types = {"F32": "<f4", "U16": "<u2", "U8": "u1"}
     part = lambda t: np.frombuffer(raw, types[t["dtype"]], int(np.prod(t["shape"])), 8 + length + t["data_offsets"][0])
     return header, {name: part(t).reshape(t["shape"]) for name, t in table.items()}
@@ -46,6 +46,8 @@ def features(backbone, x, at):
 
 def predict(header, arrays, images):
     own = {n.removeprefix(header["predictor"]): a for n, a in arrays.items() if n.startswith(header["predictor"])}
+    # Statistics that were re-estimated from the memory take the place of those that training left.
+    own |= {n.removeprefix("calibration."): a for n, a in arrays.items() if n.startswith("calibration.")}
     at = lambda name: {n.rsplit(".", 1)[1]: a for n, a in own.items() if n.rsplit(".", 1)[0] == f"backbone.{name}"}
     f = features(header["config"]["backbone"], images.astype(np.float32) / 255, at)
     if header["head"]["kind"] == "proxies":

@@ -105,6 +105,26 @@ fn json_is_all_there_is_on_standard_output_and_quiet_says_nothing() {
 }
 
 #[test]
+fn measures_with_re_estimated_statistics_stand_beside_the_others() {
+    let directory = directory_with(SMALL);
+    let both = output(directory.path(), &["run", "small.toml", "--recalibrate", "both", "--out", "both"]);
+    let table = text(&both.stdout);
+    assert!(table.contains("plain  recalibrated\naccuracy "), "{table}");
+    assert!(table.contains("\nrecalibrated: with norm statistics of 20 images in memory\n"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 60 || line.starts_with("files: ")), "{table}");
+    let run = directory.path().join("both");
+    let result = result(&run);
+    let percent = |value: &Value| format!("{:.1} %", 100.0 * value.as_f64().unwrap());
+    let line = table.lines().find(|line| line.starts_with("accuracy   ")).unwrap();
+    let found: Vec<&str> = line.split("  ").map(str::trim).filter(|word| word.ends_with('%')).collect();
+    assert_eq!(found, [percent(&result["accuracy"]), percent(&result["recalibrated"]["accuracy"])], "{line}");
+    assert_eq!(std::fs::read(run.join("predictions-recalibrated.bin")).unwrap().len(), 40);
+    let flags = ["run", "small.toml", "--recalibrate", "memory", "--method", "fine-tune", "--out", "none"];
+    let none = output(directory.path(), &flags);
+    assert!(text(&none.stdout).contains("those of training: the method keeps no memory\n"), "{}", text(&none.stdout));
+}
+
+#[test]
 fn a_runs_own_config_repeats_it() {
     let directory = directory_with(SMALL);
     assert!(output(directory.path(), &["run", "small.toml", "--out", "a", "--threads", "1"]).status.success());

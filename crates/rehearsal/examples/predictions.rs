@@ -6,9 +6,11 @@
 use std::{error::Error, fs, path::Path};
 
 use rehearsal::{
+    Learner,
     config::PartialConfig,
     datasets::{Dataset, Request, Split},
     experiment::{Experiment, Outcome},
+    learner::{Prediction, Recalibration},
     sample::Image,
 };
 
@@ -27,17 +29,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     let images: Result<Vec<Image>, _> = (0..1000).map(|index| source.image(Split::Test, index)).collect();
     let images = images?;
     fs::write(directory.join("images.npy"), npy(&images, [1000, 28, 28, 1]))?;
+    let write = |name: &str, learner: &Learner| -> Result<(), Box<dyn Error>> {
+        learner.save(directory.join(format!("{name}.safetensors")))?;
+        let line = |prediction: Prediction| {
+            serde_json::json!({ "class": *prediction.class, "probability": prediction.probability }).to_string() + "\n"
+        };
+        let lines: String = learner.predict(&images)?.into_iter().map(line).collect();
+        Ok(fs::write(directory.join(format!("{name}.jsonl")), lines)?)
+    };
     for (name, settings) in KINDS {
         // Eight of ten classes: the head has rows that must not be predicted.
         let settings = format!("{settings}\ntask-classes = {TASKS}\ntrain-per-class = 60\ntest-per-class = 5");
         let outcome = Experiment::new(&PartialConfig::parse(&settings)?, None)?.run(&mut ())?;
         let Outcome::Finished(_, learner) = outcome else { return Err("stopped".into()) };
-        learner.save(directory.join(format!("{name}.safetensors")))?;
-        let line = |prediction: rehearsal::learner::Prediction| {
-            serde_json::json!({ "class": *prediction.class, "probability": prediction.probability }).to_string() + "\n"
-        };
-        let lines: String = learner.predict(&images)?.into_iter().map(line).collect();
-        fs::write(directory.join(format!("{name}.jsonl")), lines)?;
+        write(name, &learner)?;
+        let mut learner = *learner;
+        if let Recalibration::Done { .. } = learner.recalibrate() {
+            write(&format!("{name}-recalibrated"), &learner)?;
+        }
     }
     Ok(())
 }

@@ -51,6 +51,19 @@ pub enum ScoreNorm {
 }
 choice!(ScoreNorm, "score norm", Batch = "batch", Eval = "eval");
 
+/// With which statistics of the norm a run tests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recalibrate {
+    /// With those that training left: the paper's way.
+    #[default]
+    Off,
+    /// With those re-estimated from the memory.
+    Memory,
+    /// With either: results are those of `Off`, and those of `Memory` stand beside them.
+    Both,
+}
+choice!(Recalibrate, "kind of recalibration", Off = "off", Memory = "memory", Both = "both");
+
 impl From<ScoreNorm> for Norm {
     fn from(norm: ScoreNorm) -> Self {
         match norm {
@@ -100,6 +113,9 @@ pub struct Config {
     /// How the learner learns.
     #[serde(flatten)]
     pub learner: LearnerConfig,
+    /// With which statistics of the norm it tests.
+    #[serde(default)]
+    pub recalibrate: Recalibrate,
     /// Minutes between checkpoints inside a task.
     pub checkpoint_minutes: f64,
     /// Look into the steps and write `diagnostics.jsonl`.

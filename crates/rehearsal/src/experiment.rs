@@ -4,11 +4,13 @@ mod board;
 mod checkpoint;
 mod error;
 mod progress;
+mod testing;
 mod warnings;
 
 use std::{fmt::Write, ops::ControlFlow, path::Path, sync::Arc};
 
-use rehearsal_runs::{DirectoryError, Record, RunDirectory};
+use rehearsal_measure::AccuracyMatrix;
+use rehearsal_runs::{DirectoryError, Recalibrations, Record, RunDirectory};
 use serde::Serialize;
 
 pub use error::ExperimentError;
@@ -16,7 +18,7 @@ pub use progress::{LastStep, Progress};
 
 use crate::{
     clock::{Clock, Phase},
-    config::{Config, ConfigError, LearnerConfig, PartialConfig},
+    config::{Config, ConfigError, LearnerConfig, PartialConfig, Recalibrate},
     datasets::Source,
     diagnostics::Diagnostics,
     learner::{Learner, Parts, Position, Step, on_threads},
@@ -27,6 +29,7 @@ use crate::{
 };
 
 use board::Board;
+use testing::Tested;
 use warnings::warnings;
 
 /// Of this program.
@@ -39,8 +42,8 @@ pub struct Experiment {
     stream: Arc<Stream>,
     learner: Learner,
     progress: Progress,
-    /// Of the last test: for each test image of each task, 1 if the prediction was right, else 0.
-    correct: Option<Vec<u8>>,
+    /// The last test.
+    tested: Option<Tested>,
     directory: Option<RunDirectory>,
     board: Option<Board>,
 }
@@ -73,6 +76,8 @@ enum Line<'a> {
     Task {
         after_task: usize,
         accuracy: &'a [f64],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        recalibrated: Option<&'a [f64]>,
         seconds: f64,
     },
 }
@@ -166,8 +171,10 @@ impl Experiment {
         let learner_config = LearnerConfig { epochs: config.passes(), ..config.learner.clone() };
         let learner = Learner::new(learner_config, stream.shape(), stream.class_names(), parts)?;
         let diagnostics = config.diagnostics.then(|| Diagnostics::new(learner.network()));
-        let progress = Progress { diagnostics, ..Progress::default() };
-        Ok(Self { config, data, stream, learner, progress, correct: None, directory: None, board: None })
+        let recalibration = (config.recalibrate != Recalibrate::Off).then(Recalibrations::default);
+        let recalibrated = (config.recalibrate == Recalibrate::Both).then(AccuracyMatrix::default);
+        let progress = Progress { recalibration, recalibrated, diagnostics, ..Progress::default() };
+        Ok(Self { config, data, stream, learner, progress, tested: None, directory: None, board: None })
     }
 
     /// Where it was asked for, goes on showing the run in `TensorBoard`: from the last step on,
@@ -305,38 +312,6 @@ impl Experiment {
         Ok(event)
     }
 
-    /// Tests on all tasks so far and adds a row to the matrix.
-    fn test(&mut self, after: TaskId) -> Result<Vec<f64>, ExperimentError> {
-        let clock = Clock::start();
-        let correct = self.correct(after)?;
-        let share = |right: &Vec<u8>| right.iter().map(|&right| f64::from(right)).sum::<f64>() / right.len() as f64;
-        let row: Vec<f64> = correct.iter().map(share).collect();
-        self.correct = Some(correct.concat());
-        let seconds = clock.since_start();
-        self.progress.phases.evaluation += seconds;
-        self.progress.count_seconds(after.index(), seconds);
-        if let Some(directory) = &mut self.directory {
-            let seconds = self.progress.task_seconds[after.index()];
-            directory.log(&Line::Task { after_task: after.index(), accuracy: &row, seconds })?;
-        }
-        self.progress.matrix.push_row(row.clone()).expect("one fraction for each task so far");
-        if let Some(board) = &mut self.board {
-            board.task(self.learner.position().steps, &self.progress.matrix)?;
-        }
-        Ok(row)
-    }
-
-    /// For each task up to `after` and each of its test images, 1 if the prediction among the
-    /// classes seen is right, else 0.
-    fn correct(&self, after: TaskId) -> Result<Vec<Vec<u8>>, ExperimentError> {
-        let of_task = |task: TaskId| {
-            let samples = self.stream.test(task)?;
-            let predicted = self.learner.classify(&samples);
-            Ok(samples.iter().zip(predicted).map(|(sample, class)| u8::from(sample.label == class)).collect())
-        };
-        self.stream.tasks().take(after.index() + 1).map(of_task).collect()
-    }
-
     /// Where they were asked for, writes the diagnostics of all tasks so far.
     fn close_diagnostics(&mut self, task: TaskId) -> Result<(), ExperimentError> {
         if let Some(diagnostics) = &mut self.progress.diagnostics {
@@ -363,18 +338,19 @@ impl Experiment {
         // Of a run that was stopped after its last task they were written by another process.
         self.write_diagnostics()?;
         // A run that was stopped after its last test has to test once more.
-        let correct = match (self.correct.take(), self.stream.tasks().last()) {
-            (Some(correct), _) => correct,
-            (None, Some(last)) => self.correct(last)?.concat(),
-            (None, None) => Vec::new(),
+        let tested = match (self.tested.take(), self.stream.tasks().last()) {
+            (Some(tested), _) => tested,
+            (None, Some(last)) => self.examine(last)?,
+            (None, None) => Tested::default(),
         };
         let warnings = warnings(&self.progress, &self.stream);
+        let (correct, recalibrated) = tested.predictions();
         let (class_names, steps) = (self.stream.class_names().to_vec(), self.learner.position().steps);
         let record = record(&self.config, self.data, class_names, self.progress, steps, correct.len());
         let record = Record { warnings, ..record };
         if let Some(directory) = &mut self.directory {
             let json = serde_json::to_string_pretty(&record).expect("a record is plain data");
-            directory.finish(&correct, &(json + "\n"))?;
+            directory.finish(&correct, recalibrated.as_deref(), &(json + "\n"))?;
         }
         Ok(Outcome::Finished(Box::new(record), Box::new(self.learner)))
     }

@@ -31,6 +31,7 @@ mod footprint;
 mod lesson;
 mod parts;
 mod prediction;
+mod recalibration;
 mod saved;
 
 use std::sync::Arc;
@@ -45,13 +46,16 @@ use footprint::{Use, check_memory, check_shape, machine_memory, parameters};
 pub use lesson::{Learned, Lesson, Position, Samples};
 pub use parts::{BuildBackbone, CustomNames, Parts};
 pub use prediction::Prediction;
+use recalibration::Calibrated;
+pub use recalibration::Recalibration;
+pub(crate) use saved::Preprocessing;
 
 use crate::{
     clock::Phase,
     config::{ConfigError, DeviceKind, LearnerConfig, Offer},
     memory::{Memorized, Memory, Policy, PolicyKind},
     methods::{Descent, Draw, Method, StepBatch},
-    network::{Architecture, Network, State, StateError},
+    network::{Architecture, HeadKind, Network, State, StateError},
     optimizer::Sgd,
     probe::{Candidate, Incoming, Scoring, StepProbe},
     retrieval::{Retrieval, RetrievalKind, Retrieved},
@@ -74,6 +78,8 @@ pub struct Learner {
     optimizer: Sgd,
     memory: Memory,
     position: Position,
+    /// The network that predicts, where its statistics were re-estimated since the last step.
+    calibrated: Option<Calibrated>,
 }
 
 /// What happened in a step.
@@ -148,6 +154,7 @@ impl Learner {
             optimizer: Sgd::new(&config.optimizer),
             memory: Memory::new(config.memory),
             position: Position::default(),
+            calibrated: None,
             config,
         };
         learner.method.start(&learner.network);
@@ -163,6 +170,7 @@ impl Learner {
     /// One step, which is Algorithm 1 of the paper, when `progress` of the task's steps have been
     /// taken. `mark` is told what has just ended.
     fn step_at(&mut self, incoming: &[Sample], progress: f64, mark: &mut dyn FnMut(Phase)) -> Step {
+        self.calibrated = None;
         let lr = self.config.optimizer.rate(progress);
         let views = self.views(incoming, RngStream::Augmentation, 0);
         mark(Phase::Data);
@@ -245,6 +253,9 @@ impl Learner {
             self.method.grow(&self.network);
             self.optimizer.grow(&self.network);
             self.memory.grow_logits(self.classes.len());
+            if let Some(calibrated) = &mut self.calibrated {
+                calibrated.network.take_new_classes(&self.network);
+            }
         }
     }
 
@@ -277,13 +288,20 @@ impl Learner {
         &self.network
     }
 
+    /// What turns features into logits.
+    pub(crate) fn head_kind(&self) -> HeadKind {
+        self.method.head()
+    }
+
     /// Replaces every parameter and running statistic of the network that learns: to begin from
     /// weights that were trained elsewhere.
     ///
     /// # Errors
     /// They are those of another network; then nothing is replaced.
     pub fn load_network(&mut self, state: &State) -> Result<(), StateError> {
-        self.network.load(state)
+        self.network.load(state)?;
+        self.calibrated = None;
+        Ok(())
     }
 
     /// What it remembers, to put samples there or to take them away.

@@ -46,6 +46,7 @@ pub mod config;
 pub mod datasets;
 pub mod diagnostics;
 pub mod experiment;
+mod export;
 pub mod gradients;
 pub mod learner;
 pub mod losses;

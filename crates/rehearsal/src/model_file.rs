@@ -21,6 +21,8 @@ use thiserror::Error;
 
 /// The one entry of the file's metadata.
 const ENTRY: &str = "rehearsal";
+/// The one entry of a file of weights for other programs, which is no model.
+pub(crate) const EXPORT_ENTRY: &str = "rehearsal-export";
 /// What stands in the place of the checksum while it is computed.
 const UNSEALED: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// Before the checksum, as the header's JSON is escaped inside the file's JSON.
@@ -193,7 +195,11 @@ impl Reader {
         from.read_exact(&mut json).map_err(unreadable)?;
         let metadata: Metadata =
             serde_json::from_slice(&json).map_err(|_| foreign("it does not begin as a safetensors file does"))?;
-        let header = metadata.metadata().as_ref().and_then(|entries| entries.get(ENTRY));
+        let entry = |name: &str| metadata.metadata().as_ref().and_then(|entries| entries.get(name));
+        if entry(EXPORT_ENTRY).is_some() {
+            return Err(foreign("it is an export for other programs, which keeps no memory to learn with"));
+        }
+        let header = entry(ENTRY);
         let header = header.ok_or_else(|| foreign("it was not written by Rehearsal"))?.clone();
         check_format(path, &header, format)?;
         if metadata.data_len() as u64 != length.len() - 8 - header_length {

@@ -7,6 +7,7 @@
 //! method that needs `&mut self`, because the running statistics move.
 
 mod backbone;
+mod calibration;
 mod conv_norm;
 mod fused;
 mod head;
@@ -148,6 +149,20 @@ impl Network {
         let head = walk::load(self.head.clone(), &state.under(HEAD)).map_err(|error| error.under(HEAD))?;
         (self.backbone, self.head) = (backbone, head);
         Ok(())
+    }
+
+    /// Every running statistic, by name.
+    pub(crate) fn running(&self) -> State {
+        self.backbone.running().prefixed(BACKBONE)
+    }
+
+    /// The same network with other running statistics.
+    ///
+    /// # Errors
+    /// A name is missing, or has another shape than this network's.
+    pub(crate) fn with_running(&self, state: &State) -> Result<Self, StateError> {
+        let backbone = self.backbone.load_running(&state.under(BACKBONE)).map_err(|error| error.under(BACKBONE))?;
+        Ok(Self { backbone, head: self.head.clone() })
     }
 
     /// The same network without autodiff.

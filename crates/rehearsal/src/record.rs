@@ -1,9 +1,6 @@
 //! What a finished run says.
 
-use rehearsal_measure::{
-    accuracy, average_incremental_accuracy, backward_transfer, forgetting, forgetting_from_first, retention,
-};
-use rehearsal_runs::{Record, Seconds, Settings};
+use rehearsal_runs::{Measures, Recalibrations, Record, Seconds, Settings};
 
 use crate::{
     config::Config,
@@ -19,9 +16,10 @@ pub(crate) fn record(
     steps: u64,
     test_images: usize,
 ) -> Record {
-    let Progress { matrix, task_seconds, phases, peak_memory_bytes, .. } = progress;
+    let Progress { matrix, recalibration, recalibrated, task_seconds, phases, peak_memory_bytes, .. } = progress;
     let total: f64 = task_seconds.iter().sum();
-    let kept = retention(&matrix);
+    let measures = Measures::from(matrix);
+    let happened = recalibration.as_ref().is_some_and(Recalibrations::happened);
     Record {
         format: Record::FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -30,19 +28,21 @@ pub(crate) fn record(
         incomplete_data: data.incomplete,
         warnings: Vec::new(),
         class_names,
-        accuracy: accuracy(&matrix),
-        forgetting: forgetting(&matrix),
-        forgetting_from_first: forgetting_from_first(&matrix),
-        retention: kept.value,
-        retention_left_out: kept.left_out,
-        average_incremental_accuracy: average_incremental_accuracy(&matrix),
-        backward_transfer: backward_transfer(&matrix),
-        matrix,
+        accuracy: measures.accuracy,
+        forgetting: measures.forgetting,
+        forgetting_from_first: measures.forgetting_from_first,
+        retention: measures.retention,
+        retention_left_out: measures.retention_left_out,
+        average_incremental_accuracy: measures.average_incremental_accuracy,
+        backward_transfer: measures.backward_transfer,
+        matrix: measures.matrix,
         samples_per_second: steps as f64 * config.learner.batch as f64 / total,
         seconds: Seconds { total, tasks: task_seconds, phases },
         steps,
         peak_memory_bytes,
         test_images,
+        recalibration,
+        recalibrated: recalibrated.filter(|_| happened).map(Measures::from),
     }
 }
 

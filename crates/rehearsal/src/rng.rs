@@ -41,6 +41,8 @@ pub enum RngStream {
     Retrieval,
     /// Which averaged networks move; position: step.
     Averaging,
+    /// Which stored samples the norm's statistics are re-estimated from; position: step.
+    Calibration,
 }
 
 impl RngStream {
@@ -58,6 +60,7 @@ impl RngStream {
             Self::Reservoir => "reservoir",
             Self::Retrieval => "retrieval",
             Self::Averaging => "averaging",
+            Self::Calibration => "calibration",
         }
     }
 }

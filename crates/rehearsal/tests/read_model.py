@@ -12,6 +12,12 @@ spec.loader.exec_module(read_model)
 images = np.load(directory / "images.npy")
 models = sorted(directory.glob("*.safetensors"))
 assert len(models) >= 4, models
+# As it is for every kind that has a norm, beside what training left.
+recalibrated = [path.stem for path in models if path.stem.endswith("-recalibrated")]
+assert recalibrated == ["cls-er-recalibrated", "pcr-recalibrated", "tiny-recalibrated"], recalibrated
+for name in recalibrated:
+    plain, changed = (open(directory / f"{stem}.jsonl").read() for stem in (name.removesuffix("-recalibrated"), name))
+    assert plain != changed, f"{name} predicts as if nothing was re-estimated"
 for path in models:
     ours = [json.loads(line) for line in open(path.with_suffix(".jsonl"))]
     header, arrays = read_model.read(path)

@@ -21,7 +21,7 @@ pub const PAPER_DATA: [(&str, &str, usize, usize); 6] = [
 pub const PAPER_MEMORY: f64 = 10_000.0;
 
 /// The paper's conditions. Settings that it does not name may be as they are.
-const PAPER_PROTOCOL: [(&str, &str); 8] = [
+const PAPER_PROTOCOL: [(&str, &str); 9] = [
     ("epochs", "50"),
     ("width", "64"),
     ("batch", "10"),
@@ -30,6 +30,7 @@ const PAPER_PROTOCOL: [(&str, &str); 8] = [
     ("backbone", "resnet18"),
     ("momentum", "0.0"),
     ("weight-decay", "0.0"),
+    ("recalibrate", "off"),
 ];
 
 /// Settings of data that a run writes only where they are not as usual.

@@ -8,6 +8,8 @@ pub const STEPS: &str = "steps.jsonl";
 pub const CHECKPOINT: &str = "checkpoint/latest.safetensors";
 /// One byte per test image: whether the final model got it right.
 pub const PREDICTIONS: &str = "predictions.bin";
+/// The same with statistics of the norm that were re-estimated, where both were asked for.
+pub const RECALIBRATED_PREDICTIONS: &str = "predictions-recalibrated.bin";
 /// The result of a finished run: a [`Record`](crate::Record).
 pub const RESULT: &str = "result.json";
 /// One line of JSON per task, where it was asked for: [`TaskDiagnostics`](crate::TaskDiagnostics).

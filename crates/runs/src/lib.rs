@@ -41,7 +41,7 @@ pub use diagnostics::{ClassDrift, DiagnosticsError, TaskDiagnostics};
 pub use error::DirectoryError;
 pub use grid_directory::{GridDirectory, GridLock};
 pub use phases::Phases;
-pub use record::{Record, RecordError, Seconds};
+pub use record::{Measures, Recalibrations, Record, RecordError, Seconds};
 pub use run_directory::{HeldDirectory, RunDirectory};
 pub use run_name::{RunName, RunNameError};
 pub use settings::{Place, Role, SETTINGS, Setting, Settings};

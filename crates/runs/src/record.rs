@@ -1,6 +1,9 @@
 //! What a finished run says: `result.json`.
 
-use rehearsal_measure::AccuracyMatrix;
+use rehearsal_measure::{
+    AccuracyMatrix, accuracy, average_incremental_accuracy, backward_transfer, forgetting, forgetting_from_first,
+    retention,
+};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -52,6 +55,69 @@ pub struct Record {
     pub peak_memory_bytes: Option<u64>,
     /// How many test images `predictions.bin` speaks of.
     pub test_images: usize,
+    /// Where it was asked for: what became of re-estimating the norm's statistics before each test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recalibration: Option<Recalibrations>,
+    /// Where both were asked for, and something was re-estimated: the same measures with re-estimated
+    /// statistics. Those above are then with the statistics that training left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recalibrated: Option<Measures>,
+}
+
+/// What became of re-estimating the norm's statistics before each test.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recalibrations {
+    /// For each row of the matrix, how many images the memory held; null where nothing was
+    /// re-estimated.
+    pub images: Vec<Option<usize>>,
+    /// Why nothing was re-estimated before the last test, if that is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<String>,
+}
+
+impl Recalibrations {
+    /// Whether anything was re-estimated at all.
+    pub fn happened(&self) -> bool {
+        self.images.iter().any(Option::is_some)
+    }
+}
+
+/// What a matrix of accuracies comes to. Accuracies are fractions; what is not defined (forgetting of
+/// a single task) is null.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measures {
+    /// Mean accuracy over all tasks at the end.
+    pub accuracy: Option<f64>,
+    /// Mean loss from each task's best accuracy, over all stages, to its last.
+    pub forgetting: Option<f64>,
+    /// Mean loss from each task's first accuracy to its last.
+    pub forgetting_from_first: Option<f64>,
+    /// Mean share of each task's first accuracy that is left.
+    pub retention: Option<f64>,
+    /// Tasks left out of retention because their first accuracy was zero.
+    pub retention_left_out: usize,
+    /// Mean over stages of the mean accuracy on the tasks seen.
+    pub average_incremental_accuracy: Option<f64>,
+    /// Mean gain on earlier tasks.
+    pub backward_transfer: Option<f64>,
+    /// Rows: after task; columns: task.
+    pub matrix: AccuracyMatrix,
+}
+
+impl From<AccuracyMatrix> for Measures {
+    fn from(matrix: AccuracyMatrix) -> Self {
+        let kept = retention(&matrix);
+        Self {
+            accuracy: accuracy(&matrix),
+            forgetting: forgetting(&matrix),
+            forgetting_from_first: forgetting_from_first(&matrix),
+            retention: kept.value,
+            retention_left_out: kept.left_out,
+            average_incremental_accuracy: average_incremental_accuracy(&matrix),
+            backward_transfer: backward_transfer(&matrix),
+            matrix,
+        }
+    }
 }
 
 /// Seconds of a run, over all its sessions.

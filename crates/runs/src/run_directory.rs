@@ -1,6 +1,6 @@
 //! The directory of a run: `config.toml`, `steps.jsonl`, `checkpoint/`, and, once it is finished,
-//! `predictions.bin` and `result.json`; where they were asked for, `diagnostics.jsonl` and
-//! `tensorboard/`.
+//! `predictions.bin` and `result.json`; where they were asked for, `predictions-recalibrated.bin`,
+//! `diagnostics.jsonl` and `tensorboard/`.
 //!
 //! Files appear whole or not at all: written beside their place, synced, renamed. `steps.jsonl`
 //! grows; a checkpoint remembers its length, and a resumed run cuts off what came after.
@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::{
     atomic,
     error::DirectoryError,
-    files::{CHECKPOINT, CONFIG, DIAGNOSTICS, PREDICTIONS, RESULT, STEPS},
+    files::{CHECKPOINT, CONFIG, DIAGNOSTICS, PREDICTIONS, RECALIBRATED_PREDICTIONS, RESULT, STEPS},
     lock::{TryLock, lock},
     record::{Record, RecordError},
     regular,
@@ -193,15 +193,20 @@ impl RunDirectory {
         write(&self.path.join(DIAGNOSTICS), lines.as_bytes())
     }
 
-    /// Writes what only a finished run has: first the predictions, then the result, sealed with the
-    /// fingerprints of the predictions and, where they were written, of the diagnostics.
+    /// Writes what only a finished run has: first the predictions, with re-estimated statistics too
+    /// where there are some, then the result, sealed with the fingerprints of the predictions and,
+    /// where they were written, of the diagnostics.
     ///
     /// # Errors
     /// They cannot be written.
-    pub fn finish(&mut self, correct: &[u8], result: &str) -> Result<(), DirectoryError> {
+    pub fn finish(&mut self, correct: &[u8], recalibrated: Option<&[u8]>, result: &str) -> Result<(), DirectoryError> {
         self.sync_log()?;
         write(&self.path.join(PREDICTIONS), correct)?;
         self.fingerprints.insert(PREDICTIONS, fingerprint(correct));
+        if let Some(recalibrated) = recalibrated {
+            write(&self.path.join(RECALIBRATED_PREDICTIONS), recalibrated)?;
+            self.fingerprints.insert(RECALIBRATED_PREDICTIONS, fingerprint(recalibrated));
+        }
         write(&self.path.join(RESULT), seal::seal(result, &self.fingerprints).as_bytes())
     }
 }
@@ -261,7 +266,7 @@ mod tests {
         let go_on = |length| RunDirectory::hold(path.path()).unwrap().go_on(&length);
         let longer = LogPosition { length: length.length + 1, ..length.clone() };
         assert!(go_on(longer).unwrap_err().to_string().contains("cannot be resumed"));
-        go_on(length).unwrap().finish(&[], "{}").unwrap();
+        go_on(length).unwrap().finish(&[], None, "{}").unwrap();
         assert!(RunDirectory::hold(path.path()).unwrap_err().to_string().ends_with("is finished"));
     }
 

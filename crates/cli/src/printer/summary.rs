@@ -3,7 +3,7 @@
 use std::{fmt::Write, path::Path};
 
 use rehearsal_measure::AccuracyMatrix;
-use rehearsal_runs::Record;
+use rehearsal_runs::{Recalibrations, Record};
 
 use super::percent;
 
@@ -19,17 +19,11 @@ pub fn summary(record: &Record, directory: &Path) -> String {
     } else {
         tall(matrix, &mut text);
     }
-    let measures = [
-        ("accuracy", record.accuracy, "mean over all tasks at the end"),
-        ("forgetting", record.forgetting, "from each task's best to its last"),
-        ("forgetting from first", record.forgetting_from_first, "from each task's first to its last"),
-        ("retention", record.retention, "share of each task's first accuracy kept"),
-        ("average incremental accuracy", record.average_incremental_accuracy, "mean over all stages"),
-        ("backward transfer", record.backward_transfer, "gain on earlier tasks"),
-    ];
     line(&mut text, "");
-    for (name, value, meaning) in measures {
-        line(&mut text, &format!("{name:<29}{:>6} %  {meaning}", percent(value)));
+    measures(record, &mut text);
+    if let Some(recalibration) = &record.recalibration {
+        line(&mut text, "");
+        line(&mut text, &statistics(recalibration, record.recalibrated.is_some()));
     }
     if !record.incomplete_data.is_empty() {
         line(&mut text, "");
@@ -40,6 +34,47 @@ pub fn summary(record: &Record, directory: &Path) -> String {
     line(&mut text, &format!("{} steps in {seconds:.1} s, {:.0} samples/s", record.steps, record.samples_per_second));
     line(&mut text, &format!("files: {}", directory.display()));
     text
+}
+
+/// A line for each measure: with what it means, or, where statistics were re-estimated beside, with
+/// what it is then.
+fn measures(record: &Record, text: &mut String) {
+    let plain = [
+        ("accuracy", record.accuracy, "mean over all tasks at the end"),
+        ("forgetting", record.forgetting, "from each task's best to its last"),
+        ("forgetting from first", record.forgetting_from_first, "from each task's first to its last"),
+        ("retention", record.retention, "share of each task's first accuracy kept"),
+        ("average incremental accuracy", record.average_incremental_accuracy, "mean over all stages"),
+        ("backward transfer", record.backward_transfer, "gain on earlier tasks"),
+    ];
+    let Some(again) = &record.recalibrated else {
+        for (name, value, meaning) in plain {
+            line(text, &format!("{name:<29}{:>6} %  {meaning}", percent(value)));
+        }
+        return;
+    };
+    let again = [
+        again.accuracy,
+        again.forgetting,
+        again.forgetting_from_first,
+        again.retention,
+        again.average_incremental_accuracy,
+        again.backward_transfer,
+    ];
+    line(text, &format!("{:<29}{:>8}{:>14}", "", "plain", "recalibrated"));
+    for ((name, value, _), again) in plain.into_iter().zip(again) {
+        line(text, &format!("{name:<29}{:>6} %{:>12} %", percent(value), percent(again)));
+    }
+}
+
+/// What was re-estimated, in words.
+fn statistics(Recalibrations { images, why_not }: &Recalibrations, beside: bool) -> String {
+    let what = if beside { "recalibrated" } else { "tested" };
+    match (images.last().copied().flatten(), why_not) {
+        (Some(images), _) => format!("{what}: with norm statistics of {images} images in memory"),
+        (None, Some(why)) => why.clone(),
+        (None, None) => "nothing was re-estimated".to_owned(),
+    }
 }
 
 /// Rows: after each task; columns: the tasks.

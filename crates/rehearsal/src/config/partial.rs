@@ -6,7 +6,7 @@ use std::{fmt::Display, path::PathBuf, str::FromStr};
 use rehearsal_runs::{Setting, settings_table};
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, DeviceKind, Offer, ScoreNorm};
+use super::{ConfigError, DeviceKind, Offer, Recalibrate, ScoreNorm};
 use crate::{
     datasets::{Chain, Dataset},
     learner::CustomNames,

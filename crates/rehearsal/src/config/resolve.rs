@@ -37,6 +37,7 @@ impl PartialConfig {
             train_per_class: given.train_per_class,
             test_per_class: given.test_per_class,
             learner,
+            recalibrate: given.recalibrate,
             checkpoint_minutes: given.checkpoint_minutes,
             diagnostics: given.diagnostics,
             tensorboard: given.tensorboard,

@@ -3,13 +3,14 @@
 
 use std::path::Path;
 
+use rehearsal_measure::AccuracyMatrix;
 use rehearsal_runs::{RunDirectory, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Experiment, ExperimentError, Progress};
 use crate::{
-    config::Config,
+    config::{Config, Recalibrate},
     learner::{Learner, Parts, Position},
     record::peak_memory,
 };
@@ -105,7 +106,13 @@ impl Experiment {
                 learner.classes().seen()
             ));
         }
-        let tested = progress.matrix.tasks_seen() == position.task;
+        let rows = |kept: bool, wanted: bool, rows: usize| kept == wanted && (!kept || rows == position.task);
+        let (recalibration, second) = (&progress.recalibration, &progress.recalibrated);
+        let images = recalibration.as_ref().map_or(0, |books| books.images.len());
+        let second_rows = second.as_ref().map_or(0, AccuracyMatrix::tasks_seen);
+        let tested = progress.matrix.tasks_seen() == position.task
+            && rows(recalibration.is_some(), self.config.recalibrate != Recalibrate::Off, images)
+            && rows(second.is_some(), self.config.recalibrate == Recalibrate::Both, second_rows);
         let watched = progress.diagnostics.is_some() == self.config.diagnostics;
         let books = progress.diagnostics.as_ref().is_none_or(|seen| seen.fits(learner.network(), position.task));
         if tested && watched && books { Ok(()) } else { Err("its books are not those of its position".into()) }

@@ -1,7 +1,7 @@
 //! What a run has come to, besides its learner.
 
 use rehearsal_measure::AccuracyMatrix;
-use rehearsal_runs::LogPosition;
+use rehearsal_runs::{LogPosition, Recalibrations};
 use serde::{Deserialize, Serialize};
 
 use crate::{clock::Phases, diagnostics::Diagnostics, observer::StepEvent};
@@ -33,6 +33,12 @@ pub struct HighLoss {
 pub struct Progress {
     /// Accuracies after each finished task.
     pub matrix: AccuracyMatrix,
+    /// What became of re-estimating the norm's statistics, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recalibration: Option<Recalibrations>,
+    /// Accuracies with re-estimated statistics, where both were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recalibrated: Option<AccuracyMatrix>,
     /// Seconds spent on each task.
     pub task_seconds: Vec<f64>,
     /// Seconds by what they were spent on.

@@ -63,6 +63,17 @@ pub enum LearnerError {
     /// Nothing has been learned that could be predicted.
     #[error("no class has been learned yet")]
     NoClasses,
+    /// It cannot be written for other programs.
+    #[error(
+        "the backbone `{name}` is one's own, and other programs do not know it: only resnet18, tiny and pixels can be exported"
+    )]
+    ForeignBackbone {
+        /// What it is called.
+        name: String,
+    },
+    /// Its weights are more than an ONNX file can hold.
+    #[error("an ONNX file holds at most 2 GiB, and this network is larger: export it as safetensors")]
+    TooLargeForOnnx,
     /// Classes cannot be numbered any more.
     #[error("a learner knows at most 65,536 classes")]
     TooManyClasses,

@@ -49,7 +49,7 @@ impl Learner {
 
     /// The logits of the classes that have appeared, a row for each image.
     fn logits<'a>(&self, images: impl Iterator<Item = &'a Image>) -> Vec<Vec<f32>> {
-        let network = self.method.predictor(&self.network).valid();
+        let network = self.predictor().valid();
         let device = network.device();
         let images: Vec<&Image> = images.collect();
         let mut rows = Vec::with_capacity(images.len());

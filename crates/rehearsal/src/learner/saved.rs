@@ -6,7 +6,9 @@ use rehearsal_runs::atomic;
 use safetensors::{Dtype, tensor::TensorInfo};
 use serde::{Deserialize, Serialize};
 
-use super::{Classes, Learner, LearnerError, Parts, Position, Use, check_shape, machine_memory, parameters};
+use super::{
+    Calibrated, Classes, Learner, LearnerError, Parts, Position, Use, check_shape, machine_memory, parameters,
+};
 use crate::{
     config::LearnerConfig,
     memory::{Memorized, Memory},
@@ -15,11 +17,13 @@ use crate::{
     sample::{Class, ImageShape, Sample, TaskId},
 };
 
-/// The version of the layout. 1 and 2 were checkpoints that could not stand alone.
-const FORMAT: u64 = 3;
+/// The version of the layout. 1 and 2 were checkpoints that could not stand alone, 3 knew no
+/// re-estimated statistics.
+const FORMAT: u64 = 4;
 const NETWORK: &str = "network.";
 const METHOD: &str = "method.";
 const OPTIMIZER: &str = "optimizer.";
+const CALIBRATION: &str = "calibration.";
 /// Bytes of images that are written at once, about.
 const PIECE: usize = 1 << 20;
 /// Classes are numbered by 16 bits.
@@ -41,12 +45,21 @@ struct Header {
     head: HeadKind,
     /// The prefix of the arrays of the network that predicts.
     predictor: String,
+    /// Where the predictor's statistics are re-estimated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    calibration: Option<CalibrationHeader>,
     config: LearnerConfig,
     position: Position,
     memory: MemoryHeader,
     /// What a run adds; nothing for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<serde_json::Value>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CalibrationHeader {
+    /// How many images the memory held.
+    images: usize,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -57,14 +70,14 @@ struct MemoryHeader {
 
 /// From a picture to what goes into the network, for other programs: there is one way as yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Preprocessing {
+pub(crate) struct Preprocessing {
     resize: String,
     scale: String,
     layout: String,
 }
 
 impl Preprocessing {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             resize: "short side to the image's size, centre crop".into(),
             scale: "byte / 255".into(),
@@ -118,6 +131,7 @@ impl Learner {
             preprocessing: Preprocessing::new(),
             head: self.method.head(),
             predictor: self.method.predictor_prefix().map_or(NETWORK.into(), |name| format!("{METHOD}{name}")),
+            calibration: self.calibration_images().map(|images| CalibrationHeader { images }),
             config: self.config.clone(),
             position: self.position,
             memory: MemoryHeader {
@@ -134,6 +148,7 @@ impl Learner {
             (NETWORK, self.network.state()),
             (METHOD, self.method.state()),
             (OPTIMIZER, self.optimizer.state(&self.network)),
+            (CALIBRATION, self.calibrated.as_ref().map(|c| c.network.running()).unwrap_or_default()),
         ];
         for (prefix, state) in states {
             for (name, Array { shape, values }) in state.0 {
@@ -190,7 +205,7 @@ impl From<LearnerError> for RestoreError {
 }
 
 fn restore(header: Header, contents: &Contents, parts: Parts) -> Result<Learner, RestoreError> {
-    let Header { classes, seen, image, config, position, memory, .. } = header;
+    let Header { classes, seen, image, calibration, config, position, memory, .. } = header;
     if seen > classes.len() || classes.len() > MOST_CLASSES {
         return Err(RestoreError::Why("it has seen more classes than it knows, or more than can be numbered".into()));
     }
@@ -219,6 +234,11 @@ fn restore(header: Header, contents: &Contents, parts: Parts) -> Result<Learner,
     }
     learner.memory = Memory::restore(memory.capacity, slots, memory.presented_by_class);
     learner.position = position;
+    if let Some(CalibrationHeader { images }) = calibration {
+        let network = learner.predictor().valid().with_running(&contents.state(CALIBRATION));
+        let network = network.map_err(|error| error.under(CALIBRATION))?;
+        learner.calibrated = Some(Calibrated { network, images });
+    }
     Ok(learner)
 }
 

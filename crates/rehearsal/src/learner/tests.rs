@@ -321,8 +321,8 @@ fn other_formats_and_other_files_are_refused_by_name() {
         error.replace(&path.display().to_string(), "FILE")
     };
     assert_eq!(
-        refused(&header(r#"{"format":2,"capacity":30}"#)),
-        "FILE has format 2; this program reads format 3: use the version that wrote it"
+        refused(&header(r#"{"format":3,"capacity":30}"#)),
+        "FILE has format 3; this program reads format 4: use the version that wrote it"
     );
     assert_eq!(refused(b"{}"), "FILE is not a model of Rehearsal: it is too short");
     assert_eq!(

@@ -80,6 +80,14 @@ impl AnyBackbone {
     pub(super) fn load(&self, state: &State) -> Result<Self, StateError> {
         self.0.load(state).map(Self)
     }
+
+    pub(super) fn running(&self) -> State {
+        self.0.running()
+    }
+
+    pub(super) fn load_running(&self, state: &State) -> Result<Self, StateError> {
+        self.0.load_running(state).map(Self)
+    }
 }
 
 impl fmt::Debug for AnyBackbone {
@@ -100,6 +108,8 @@ trait ErasedBackbone: DynClone + fmt::Debug + Send + Sync {
     fn map_parameters(self: Box<Self>, map: &mut dyn FnMut(Tensor<1>) -> Tensor<1>) -> Box<dyn ErasedBackbone>;
     fn state(&self) -> State;
     fn load(&self, state: &State) -> Result<Box<dyn ErasedBackbone>, StateError>;
+    fn running(&self) -> State;
+    fn load_running(&self, state: &State) -> Result<Box<dyn ErasedBackbone>, StateError>;
 }
 
 dyn_clone::clone_trait_object!(ErasedBackbone);
@@ -131,6 +141,12 @@ impl<B: Backbone> ErasedBackbone for B {
     }
     fn load(&self, state: &State) -> Result<Box<dyn ErasedBackbone>, StateError> {
         Ok(Box::new(walk::load(self.clone(), state)?))
+    }
+    fn running(&self) -> State {
+        walk::running(self)
+    }
+    fn load_running(&self, state: &State) -> Result<Box<dyn ErasedBackbone>, StateError> {
+        Ok(Box::new(walk::load_running(self.clone(), state)?))
     }
 }
 

@@ -33,14 +33,39 @@ pub(super) fn map_parameters<M: Module>(module: M, map: &mut dyn FnMut(Tensor<1>
 
 /// Every parameter and running statistic.
 pub(super) fn state(module: &impl Module) -> State {
-    let mut walk = Save { place: Place::default(), state: State::default() };
-    module.visit(&mut walk);
-    walk.state
+    save(module, Which::All)
+}
+
+/// Every running statistic.
+pub(super) fn running(module: &impl Module) -> State {
+    save(module, Which::Running)
 }
 
 /// The module with every parameter and running statistic from `state`.
 pub(super) fn load<M: Module>(module: M, state: &State) -> Result<M, StateError> {
-    let mut walk = Load { place: Place::default(), state, error: None };
+    replace(module, state, Which::All)
+}
+
+/// The module with every running statistic from `state`.
+pub(super) fn load_running<M: Module>(module: M, state: &State) -> Result<M, StateError> {
+    replace(module, state, Which::Running)
+}
+
+/// What of a module is saved or loaded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    All,
+    Running,
+}
+
+fn save(module: &impl Module, which: Which) -> State {
+    let mut walk = Save { place: Place::default(), which, state: State::default() };
+    module.visit(&mut walk);
+    walk.state
+}
+
+fn replace<M: Module>(module: M, state: &State, which: Which) -> Result<M, StateError> {
+    let mut walk = Load { place: Place::default(), which, state, error: None };
     let loaded = module.map(&mut walk);
     walk.error.map_or(Ok(loaded), Err)
 }
@@ -72,6 +97,10 @@ impl Place {
 
     fn name(&self) -> String {
         self.path.join(".")
+    }
+
+    fn is_in(&self, which: Which) -> bool {
+        which == Which::All || self.running
     }
 }
 
@@ -156,6 +185,7 @@ fn replaced<const D: usize>(parameter: Param<Tensor<D>>, by: impl FnOnce(Tensor<
 
 struct Save {
     place: Place,
+    which: Which,
     state: State,
 }
 
@@ -163,6 +193,9 @@ impl ModuleVisitor for Save {
     keeps_place!();
 
     fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<D>>) {
+        if !self.place.is_in(self.which) {
+            return;
+        }
         let value = parameter.val();
         let shape = value.dims().to_vec();
         let values = value.into_data().try_to_vec().expect("networks are made of f32");
@@ -172,6 +205,7 @@ impl ModuleVisitor for Save {
 
 struct Load<'a> {
     place: Place,
+    which: Which,
     state: &'a State,
     error: Option<StateError>,
 }
@@ -180,6 +214,9 @@ impl ModuleMapper for Load<'_> {
     keeps_place!();
 
     fn map_float<const D: usize>(&mut self, parameter: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        if !self.place.is_in(self.which) {
+            return parameter;
+        }
         let dims = parameter.dims();
         match self.state.array(&self.place.name(), &dims) {
             Ok(array) => {

@@ -77,6 +77,9 @@ macro_rules! settings_table {
                 "What the learning rate is multiplied by there";
             width: usize = is(20), Protocol, flag("Learning", "N"),
                 "Channels after the first convolution; 64 is ResNet-18, 20 its reduced form";
+            recalibrate: Recalibrate = is(Recalibrate::Off), Protocol, flag("Learning", "KIND"),
+                "Re-estimate the norm's statistics from the memory before each test: "
+                "off, memory or both, which tests with either";
             seed: u64 = is(0), Seed, flag("Learning", "N"), "Seeds every random draw";
 
             diagnostics: bool = is(false), Output, switch("Output"),

@@ -1,0 +1,163 @@
+//! The network that predicts as an ONNX graph, from bytes to probabilities. Batch normalisation
+//! stays a node of its own, with the statistics that the model predicts with: runtimes fold it.
+
+use prost::Message;
+
+use super::{
+    Predictor,
+    graph::{GraphWriter, Value, edge, float, int, ints},
+    messages::{ElementKind, Entry, Model, OperatorSet},
+    weights::channels_first,
+};
+use crate::network::{BackboneKind, HeadKind};
+
+/// The set of operators: what every runtime of the last years has.
+const OPSET: i64 = 17;
+/// The version of the file's own layout that goes with it.
+const IR_VERSION: i64 = 8;
+/// No message of protobuf may be longer.
+const LONGEST: usize = i32::MAX as usize;
+/// As in the norm of `network/conv_norm.rs`.
+const NORM_EPSILON: f32 = 1e-5;
+/// As in the directions of `network/head.rs`.
+const DIRECTION_EPSILON: f32 = 1e-6;
+
+/// The bytes of the model; none where they are more than the format can hold.
+pub(super) fn encode(predictor: &Predictor) -> Option<Vec<u8>> {
+    let about = &predictor.about;
+    let (image, seen) = (about.image, about.classes.len());
+    let mut network = Writer { graph: GraphWriter::default(), predictor };
+    let bytes = GraphWriter::input("images");
+    let features = network.features(&bytes);
+    let logits = network.logits(&features);
+    network.graph.node("probabilities", "Softmax", &[&logits], vec![int("axis", 1)]);
+    let input = edge(
+        "images",
+        ElementKind::Uint8,
+        &[image.height, image.width, image.channels],
+        "bytes of n images, row by row, channels last (grey, or red, green, blue)".into(),
+    );
+    let output = edge("probabilities", ElementKind::Float, &[seen], "of each class, in the order of `classes`".into());
+    let model = Model {
+        ir_version: IR_VERSION,
+        producer_name: "rehearsal".into(),
+        producer_version: about.version.into(),
+        doc_string: "An image classifier: bytes to probabilities. Its classes are in the metadata.".into(),
+        graph: Some(network.graph.finish("classifier", input, output)),
+        opset_import: vec![OperatorSet { domain: String::new(), version: OPSET }],
+        metadata_props: metadata(predictor),
+    };
+    (model.encoded_len() <= LONGEST).then(|| model.encode_to_vec())
+}
+
+/// What the model says about itself: values are JSON.
+fn metadata(predictor: &Predictor) -> Vec<Entry> {
+    let about = &predictor.about;
+    let json = |value: Result<String, serde_json::Error>| value.expect("names and numbers are plain data");
+    let entry = |(key, value): (&str, String)| Entry { key: key.into(), value };
+    let entries = [
+        ("classes", json(serde_json::to_string(&about.classes))),
+        ("image", json(serde_json::to_string(&about.image))),
+        ("preprocessing", json(serde_json::to_string(&about.preprocessing))),
+    ];
+    entries.into_iter().map(entry).collect()
+}
+
+struct Writer<'a> {
+    graph: GraphWriter,
+    predictor: &'a Predictor,
+}
+
+impl Writer<'_> {
+    /// Bytes `[n, h, w, c]` to features `[n, d]`.
+    fn features(&mut self, bytes: &Value) -> Value {
+        let float_kind = vec![int("to", ElementKind::Float as i64)];
+        let values = self.graph.node("values", "Cast", &[bytes], float_kind);
+        let most = self.graph.constant("255", &[], &[255.0]);
+        let shares = self.graph.node("shares", "Div", &[&values, &most], Vec::new());
+        if self.predictor.about.backbone == BackboneKind::Pixels {
+            return self.graph.node("features", "Flatten", &[&shares], vec![int("axis", 1)]);
+        }
+        let x = self.graph.node("x", "Transpose", &[&shares], vec![ints("perm", &[0, 3, 1, 2])]);
+        let x = match self.predictor.about.backbone {
+            BackboneKind::Tiny => (0..3).fold(x, |x, layer| self.relu_layer(&format!("layers.{layer}"), &x, 2)),
+            _ => self.resnet18(&x),
+        };
+        let pooled = self.graph.node("pooled", "GlobalAveragePool", &[&x], Vec::new());
+        self.graph.node("features", "Flatten", &[&pooled], vec![int("axis", 1)])
+    }
+
+    fn resnet18(&mut self, x: &Value) -> Value {
+        let mut x = self.relu_layer("stem", x, 1);
+        for block in 0..8 {
+            let name = |part: &str| format!("blocks.{block}.{part}");
+            let stride = if block > 0 && block % 2 == 0 { 2 } else { 1 };
+            let inner = self.relu_layer(&name("conv1"), &x, stride);
+            let inner = self.layer(&name("conv2"), &inner, 1);
+            let shortcut = if stride == 1 { x } else { self.layer(&name("shortcut"), &x, stride) };
+            let sum = self.graph.node(&name("sum"), "Add", &[&inner, &shortcut], Vec::new());
+            x = self.graph.node(&name("relu"), "Relu", &[&sum], Vec::new());
+        }
+        x
+    }
+
+    fn relu_layer(&mut self, name: &str, x: &Value, stride: usize) -> Value {
+        let y = self.layer(name, x, stride);
+        self.graph.node(&format!("{name}.relu"), "Relu", &[&y], Vec::new())
+    }
+
+    /// A convolution, padded by half its kernel, and its norm.
+    fn layer(&mut self, name: &str, x: &Value, stride: usize) -> Value {
+        let state = &self.predictor.state.0;
+        let weight = &state[&format!("backbone.{name}.weight")];
+        let kernel = weight.shape[0];
+        let (shape, values) = channels_first(weight);
+        let weight = self.graph.constant(&format!("{name}.weight"), &shape, &values);
+        let convolution =
+            vec![ints("kernel_shape", &[kernel; 2]), ints("pads", &[kernel / 2; 4]), ints("strides", &[stride; 2])];
+        let y = self.graph.node(&format!("{name}.convolved"), "Conv", &[x, &weight], convolution);
+        let mut vector = |part: &str| {
+            let array = &state[&format!("backbone.{name}.{part}")];
+            self.graph.constant(&format!("{name}.{part}"), &array.shape, &array.values)
+        };
+        let [scale, shift, mean, variance] = ["scale", "shift", "running_mean", "running_variance"].map(&mut vector);
+        let inputs = [&y, &scale, &shift, &mean, &variance];
+        let epsilon = vec![float("epsilon", NORM_EPSILON)];
+        self.graph.node(&format!("{name}.normalised"), "BatchNormalization", &inputs, epsilon)
+    }
+
+    /// Features `[n, d]` to the logits `[n, seen]` of the classes that have appeared.
+    fn logits(&mut self, features: &Value) -> Value {
+        let state = &self.predictor.state.0;
+        let by_rows = || vec![int("transB", 1)];
+        match self.predictor.about.head {
+            HeadKind::Linear => {
+                let (weight, bias) = (&state["head.weight"], &state["head.bias"]);
+                let weight = self.graph.constant("head.weight", &weight.shape, &weight.values);
+                let bias = self.graph.constant("head.bias", &bias.shape, &bias.values);
+                self.graph.node("logits", "Gemm", &[features, &weight, &bias], by_rows())
+            }
+            HeadKind::Proxies { temperature } => {
+                let proxies = &state["head.proxies"];
+                let directions = directions(&proxies.values, proxies.shape[1], temperature);
+                let proxies = self.graph.constant("head.directions", &proxies.shape, &directions);
+                let epsilon = self.graph.constant("head.epsilon", &[], &[DIRECTION_EPSILON]);
+                let rows = vec![ints("axes", &[1]), int("keepdims", 1)];
+                let length = self.graph.node("length", "ReduceL2", &[features], rows);
+                let length = self.graph.node("length.above", "Add", &[&length, &epsilon], Vec::new());
+                let direction = self.graph.node("direction", "Div", &[features, &length], Vec::new());
+                self.graph.node("logits", "Gemm", &[&direction, &proxies], by_rows())
+            }
+        }
+    }
+}
+
+/// Each row of `size` values divided by its length and by the temperature.
+fn directions(rows: &[f32], size: usize, temperature: f64) -> Vec<f32> {
+    let direction = |row: &[f32]| {
+        let length = row.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
+        let divisor = (length + f64::from(DIRECTION_EPSILON)) * temperature;
+        row.iter().map(|&value| (f64::from(value) / divisor) as f32).collect::<Vec<_>>()
+    };
+    rows.chunks_exact(size.max(1)).flat_map(direction).collect()
+}
