@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod grid;
+pub mod model;
 mod settings;
 
 use std::path::PathBuf;
@@ -9,8 +10,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 pub use settings::Settings;
 
-/// Train image classifiers that keep learning: replay from a small memory, chosen by balanced
-/// retrieval.
+/// Image classifiers that keep learning: from folders of photos, without forgetting what they knew.
 #[derive(Parser)]
 #[command(name = "rehearsal", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Args {
@@ -20,6 +20,20 @@ pub struct Args {
 
 #[derive(Subcommand)]
 pub enum Command {
+    /// Learn from folders of photos, one folder a class
+    Learn(Box<model::Learn>),
+    /// Say what photos show
+    Predict(model::Predict),
+    /// Measure a model on photos that it has not learned
+    Evaluate(model::Evaluate),
+    /// Show a model: its classes, versions and their exams, its memory
+    Show(model::Show),
+    /// Go back to an earlier version of a model, or on to a later one
+    Use(model::Use),
+    /// Look at what a model remembers, and remove from it
+    Memory(model::Memory),
+    /// Rename a class of a model, or retire it
+    Class(model::Class),
     /// Learn a stream of tasks and say how much was kept
     Run(Box<Run>),
     /// List methods, memory policies and retrievals, what they cost, and which go together

@@ -1,6 +1,6 @@
 //! The binary `rehearsal`. Standard output is data, standard error is messages and progress. Exit
-//! codes: 0 done, 1 something went wrong on the way, 2 what was asked makes no sense, 130 stopped
-//! by the user.
+//! codes: 0 done, 1 something went wrong on the way, 2 what was asked makes no sense, 3 a version
+//! was held back because it forgot too much, 130 stopped by the user.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +8,9 @@ mod args;
 mod commands;
 mod flags;
 mod interrupt;
+mod photos;
 mod printer;
+mod refusal;
 
 use std::process::ExitCode;
 
@@ -19,6 +21,13 @@ use args::{Args, Command};
 fn main() -> ExitCode {
     rehearsal_data::explain_cut_files();
     let done = match Args::parse().command {
+        Command::Learn(learn) => commands::learn::learn(&learn),
+        Command::Predict(predict) => commands::predict::predict(&predict),
+        Command::Evaluate(evaluate) => commands::evaluate::evaluate(&evaluate),
+        Command::Show(show) => commands::show::show(&show),
+        Command::Use(choice) => commands::select::select(&choice),
+        Command::Memory(memory) => commands::memory::memory(&memory),
+        Command::Class(class) => commands::class::class(&class),
         Command::Run(run) => commands::run::run(&run),
         Command::List(list) => commands::list::list(&list),
         Command::Data(data) => commands::data::data(&data),

@@ -2,7 +2,9 @@
 //! table at the end.
 
 mod bar;
+mod columns;
 mod comparison;
+mod learning;
 mod overview;
 mod progress;
 mod summary;
@@ -12,7 +14,9 @@ use std::io::{self, Write};
 use rehearsal_data::printable;
 
 pub use bar::Bar;
+pub use columns::columns;
 pub use comparison::{comparison, comparison_json};
+pub use learning::{LearningBar, score_text, visit_text};
 pub use overview::{Overview, Told};
 pub use progress::{Progress, clock};
 pub use summary::summary;
@@ -29,6 +33,23 @@ pub fn bytes(count: u64) -> String {
         Some((size, unit)) => format!("{:.1} {unit}", count as f64 / size),
         None => format!("{count} B"),
     }
+}
+
+/// 5000 as 5,000.
+pub fn count(number: usize) -> String {
+    let digits = number.to_string();
+    let grouped = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group).into_owned());
+    grouped.collect::<Vec<_>>().join(",")
+}
+
+/// `1 image`, `5,000 images`.
+pub fn plural(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{} {what}s", count(number)) }
+}
+
+/// `1 class`, `3 classes`.
+pub fn classes(number: usize) -> String {
+    if number == 1 { "1 class".to_owned() } else { format!("{} classes", count(number)) }
 }
 
 /// Says something on standard error; names in it cannot move the cursor. A reader who has gone away
@@ -50,5 +71,16 @@ pub fn print(text: &str) -> io::Result<()> {
     match io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([7, 999, 1000, 1_234_567].map(count), ["7", "999", "1,000", "1,234,567"]);
+        assert_eq!((plural(1, "image"), plural(5000, "image")), ("1 image".into(), "5,000 images".into()));
     }
 }

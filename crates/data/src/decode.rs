@@ -1,5 +1,7 @@
-//! Image files to pixels: PNG, JPEG, WebP, BMP and the first frame of GIF, recognised by their
-//! content, of any size within limits.
+//! Image files to pixels: PNG, JPEG, WebP, TIFF, BMP and the first frame of GIF, recognised by their
+//! content, of any size within limits, the right way up.
+
+mod orientation;
 
 use std::{cell::RefCell, io::Cursor};
 
@@ -8,7 +10,9 @@ use fast_image_resize::{
     images::{TypedImage, TypedImageRef},
     pixels::{U8, U8x3},
 };
-use image::{ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+
+use crate::photos::unread_format;
 
 /// The longest side that is decoded: far beyond any photograph of a data set, far below what fills
 /// memory.
@@ -21,7 +25,7 @@ pub const LARGEST_FILE: u64 = 1 << 28;
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The extensions of files that are taken for images.
-pub const EXTENSIONS: [&str; 6] = ["png", "jpg", "jpeg", "webp", "bmp", "gif"];
+pub const EXTENSIONS: [&str; 8] = ["png", "jpg", "jpeg", "webp", "tif", "tiff", "bmp", "gif"];
 
 /// A decoded image in red, green and blue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,15 +38,15 @@ pub struct Picture {
     pub pixels: Vec<u8>,
 }
 
-/// Decodes an image file. Grey becomes three equal channels; transparency is dropped, as Pillow's
-/// `convert("RGB")` drops it; 16 bits a channel become 8.
+/// Decodes an image file and turns it as its EXIF data say. Grey becomes three equal channels;
+/// transparency is dropped, as Pillow's `convert("RGB")` drops it; 16 bits a channel become 8.
 ///
 /// # Errors
 /// The bytes are no image, a damaged one, or one that is too large; the text says which.
 pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
     match reader.format() {
-        None => return Err("it begins like none of PNG, JPEG, WebP, BMP and GIF".into()),
+        None => return Err(unrecognised(bytes)),
         Some(ImageFormat::Jpeg) if is_cut(bytes) => return Err("its end is missing".into()),
         Some(_) => {}
     }
@@ -51,12 +55,27 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     limits.max_image_height = Some(LONGEST_SIDE);
     limits.max_alloc = Some(MOST_BYTES);
     reader.limits(limits);
-    let image = reader.decode().map_err(|error| error.to_string())?.into_rgb8();
+    let mut decoder = reader.into_decoder().map_err(|error| error.to_string())?;
+    if decoder.total_bytes() > MOST_BYTES {
+        return Err("its pixels need more than a gigabyte".into());
+    }
+    let orientation = orientation::of(&mut decoder);
+    let mut image = DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;
+    image.apply_orientation(orientation);
+    let image = image.into_rgb8();
     let (width, height) = image.dimensions();
     if width == 0 || height == 0 {
         return Err("it has no pixels".into());
     }
     Ok(Picture { height: height as usize, width: width as usize, pixels: image.into_raw() })
+}
+
+/// Why bytes of no format that is read are no image.
+fn unrecognised(bytes: &[u8]) -> String {
+    match unread_format(bytes) {
+        Some(format) => format!("it is {format}, which is not read: convert it to JPEG"),
+        None => "it begins like none of PNG, JPEG, WebP, TIFF, BMP and GIF".into(),
+    }
 }
 
 /// Whether the last scan of a JPEG has no end. The decoder would fill what is missing with grey.
@@ -67,21 +86,39 @@ fn is_cut(jpeg: &[u8]) -> bool {
     scan.is_some() && end < scan
 }
 
-/// Writes the largest centred square of `picture`, resized to `size` × `size`, into `into`: the
-/// short side becomes `size`, and what the long side has beyond it is cut off. Bilinear,
-/// antialiased when shrinking.
-pub fn fit(picture: &Picture, size: usize, into: &mut [u8]) {
-    let side = picture.height.min(picture.width);
-    let (top, left) = ((picture.height - side) / 2, (picture.width - side) / 2);
-    if side == size {
-        for (row, into) in into.chunks_exact_mut(3 * size).enumerate() {
-            into.copy_from_slice(&picture.pixels[3 * ((top + row) * picture.width + left)..][..3 * size]);
+/// Writes the largest centred part of `picture` that has the proportions of `to` (height, width),
+/// resized, into `into`. For a square, the short side becomes its side, and what the long side has
+/// beyond it is cut off. Bilinear, antialiased when shrinking.
+pub fn fit(picture: &Picture, to: (usize, usize), into: &mut [u8]) {
+    let (height, width) = largest_part(picture, to);
+    let (top, left) = ((picture.height - height) / 2, (picture.width - width) / 2);
+    if (height, width) == to {
+        for (row, into) in into.chunks_exact_mut(3 * width).enumerate() {
+            into.copy_from_slice(&picture.pixels[3 * ((top + row) * picture.width + left)..][..3 * width]);
         }
         return;
     }
     let corner = (left as f64, top as f64);
     let from = (picture.height, picture.width);
-    resize(&picture.pixels, from, 3, corner, (side, side), (size, size), into);
+    resize(&picture.pixels, from, 3, corner, (height, width), to, into);
+}
+
+/// Height and width of the largest part of a picture that has the proportions of `to`.
+fn largest_part(picture: &Picture, to: (usize, usize)) -> (usize, usize) {
+    if picture.height * to.1 <= picture.width * to.0 {
+        (picture.height, (picture.height * to.1 / to.0).max(1))
+    } else {
+        ((picture.width * to.0 / to.1).max(1), picture.width)
+    }
+}
+
+/// Colours as shades of grey, weighted as Pillow's `convert("L")` weighs them (ITU-R 601).
+pub(crate) fn to_grey(pixels: &[u8]) -> Vec<u8> {
+    let shade = |pixel: &[u8]| {
+        let [red, green, blue] = [0, 1, 2].map(|channel| u32::from(pixel[channel]));
+        ((19_595 * red + 38_470 * green + 7_471 * blue + 0x8000) >> 16) as u8
+    };
+    pixels.chunks_exact(3).map(shade).collect()
 }
 
 /// A whole image of `channels`, resized.
@@ -189,12 +226,12 @@ mod tests {
             decode(&encoded(&DynamicImage::from(RgbImage::from_fn(5, 3, |x, y| Rgb(colour(x, y)))), ImageFormat::Png))
                 .unwrap();
         let mut whole = vec![0; 27];
-        fit(&picture, 3, &mut whole);
+        fit(&picture, (3, 3), &mut whole);
         assert_eq!(whole[..3], colour(1, 0), "one column is cut off at the left");
         assert_eq!(whole[3 * 8..], colour(3, 2), "and one at the right");
         let tall = Picture { height: 4, width: 2, pixels: (0..24).collect() };
         let mut one = vec![0; 3];
-        fit(&tall, 1, &mut one);
+        fit(&tall, (1, 1), &mut one);
         assert_eq!(one, [11, 12, 13], "the mean of rows 1 and 2, rounded up from a half");
     }
 

@@ -38,15 +38,21 @@ pub(crate) fn lines(path: &Path, expected: &str) -> Result<Vec<String>, DataErro
 
 /// Everything in `directory`, sorted, without hidden files.
 pub(crate) fn entries(directory: &Path) -> Result<Vec<PathBuf>, DataError> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).map_err(unreadable(directory))? {
-        let entry = entry.map_err(unreadable(directory))?;
-        if !entry.file_name().as_encoded_bytes().starts_with(b".") {
-            found.push(entry.path());
-        }
-    }
-    found.sort();
-    Ok(found)
+    Ok(all_entries(directory)?.into_iter().filter(|path| !is_hidden(path)).collect())
+}
+
+/// Everything in `directory`, sorted.
+pub(crate) fn all_entries(directory: &Path) -> Result<Vec<PathBuf>, DataError> {
+    let entries = fs::read_dir(directory).map_err(unreadable(directory))?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()).map_err(unreadable(directory)));
+    let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Whether its name begins with a point.
+pub(crate) fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// The directories in `directory`, sorted, without hidden ones.

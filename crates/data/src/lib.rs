@@ -3,7 +3,8 @@
 //! [`catalogue`] says what each data set is, [`fetch`] brings its archives, [`unpack`] opens them
 //! without trusting them, and [`Dataset::open`] gives a [`Source`]: labels at once, images when
 //! asked. Data sets of image files are decoded and resized once, into a memory-mapped [`pack`];
-//! after that a run starts at once and many runs share the pages.
+//! after that a run starts at once and many runs share the pages. [`photos`] finds and reads a
+//! user's own.
 //!
 //! ```
 //! use rehearsal_data::{Dataset, Request, Split};
@@ -34,6 +35,7 @@ mod limits;
 mod links;
 mod mapped;
 pub mod pack;
+pub mod photos;
 pub mod pickle;
 mod pixels;
 pub mod preview;

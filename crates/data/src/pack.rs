@@ -30,7 +30,7 @@ pub(crate) use format::{Chunk, Header};
 
 use crate::{
     DataError, Image, ImageShape, Progress, Skipped, Source, Split, digest::hexadecimal, files::unreadable,
-    mapped::Mapped,
+    mapped::Mapped, photos::Ignored,
 };
 
 /// One image file and what it shows.
@@ -55,6 +55,10 @@ pub struct Listing {
     pub train: Vec<Entry>,
     /// The test images.
     pub test: Vec<Entry>,
+    /// Files among them that are not read.
+    pub ignored: Vec<Ignored>,
+    /// Some class is a folder inside a folder, and is called by its path.
+    pub nested: bool,
 }
 
 impl Listing {

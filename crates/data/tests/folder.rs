@@ -27,7 +27,7 @@ fn a_folder_with_train_and_test_in_every_format() {
     write(&root.join("train/zebra/a.png"), &encode(&picture(12, 8, 1), Png));
     write(&root.join("train/ant/b.JPG"), &jpeg(12, 8, 2));
     write(&root.join("train/ant/c.webp"), &encode(&picture(12, 8, 3), WebP));
-    write(&root.join("train/ant/deep/d.bmp"), &encode(&picture(8, 12, 4), Bmp));
+    write(&root.join("train/ant/d.bmp"), &encode(&picture(8, 12, 4), Bmp));
     write(&root.join("train/ant/notes.txt"), b"not an image, and not called one");
     write(&root.join("train/.hidden/x.png"), b"");
     write(&root.join("test/ant/e.gif"), &encode(&picture(12, 8, 5), Gif));

@@ -27,11 +27,13 @@
 mod builder;
 mod classes;
 mod error;
+mod extra;
 mod footprint;
 mod lesson;
 mod parts;
 mod prediction;
 mod recalibration;
+mod revised;
 mod saved;
 
 use std::sync::Arc;
@@ -41,6 +43,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 pub use builder::LearnerBuilder;
 pub use classes::Classes;
 pub use error::LearnerError;
+pub use extra::{Extra, ExtraArray, WithExtra};
 pub use footprint::check_room;
 use footprint::{Use, check_memory, check_shape, machine_memory, parameters};
 pub use lesson::{Learned, Lesson, Position, Samples};
@@ -48,7 +51,8 @@ pub use parts::{BuildBackbone, CustomNames, Parts};
 pub use prediction::Prediction;
 use recalibration::Calibrated;
 pub use recalibration::Recalibration;
-pub(crate) use saved::Preprocessing;
+pub use revised::Pace;
+pub(crate) use saved::{Added, Loaded, Preprocessing};
 
 use crate::{
     clock::Phase,
@@ -239,8 +243,12 @@ impl Learner {
         if self.config.offer == Offer::FirstEpoch && self.position.epoch > 0 {
             return;
         }
-        let samples = to_memorize(incoming, logits.filter(|_| self.method.stores_logits()));
         let rng = &mut self.rng(RngStream::Reservoir);
+        self.offer(incoming, logits, rng);
+    }
+
+    fn offer(&mut self, samples: &[Sample], logits: Option<Tensor<2>>, rng: &mut Rng) {
+        let samples = to_memorize(samples, logits.filter(|_| self.method.stores_logits()));
         let (network, seen, shape) = (&self.network, self.classes.seen(), self.shape);
         let probe = &mut NetworkProbe { network, seen, shape };
         self.policy.offer(&mut self.memory, samples, probe, rng);

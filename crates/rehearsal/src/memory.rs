@@ -201,8 +201,24 @@ impl Memory {
         }
     }
 
-    /// Counts a presentation and puts the sample into `slot`: a stored one's, the next free one, or
-    /// none.
+    /// Keeps only the samples that `keep` likes, in their order. What was presented stays counted.
+    pub fn retain(&mut self, keep: impl FnMut(&Memorized) -> bool) {
+        self.slots.retain(keep);
+    }
+
+    /// Changes how many samples fit. Where more are stored, the largest class gives way, sample by
+    /// sample.
+    pub fn resize(&mut self, capacity: usize, rng: &mut Rng) {
+        self.capacity = capacity;
+        while self.len() > capacity {
+            let classes = self.by_class();
+            let largest = classes.iter().rev().max_by_key(|slots| slots.len()).map_or(&[][..], Vec::as_slice);
+            self.slots.remove(largest[rng.below(largest.len() as u64) as usize].0);
+        }
+    }
+
+    /// Counts a presentation and puts the sample into `slot`: a stored one's, a free one (which is
+    /// the next), or none.
     pub fn place(&mut self, sample: Memorized, slot: Option<Slot>) {
         let class = sample.sample.label.index();
         if self.presented_by_class.len() <= class {
@@ -211,7 +227,7 @@ impl Memory {
         self.presented_by_class[class] += 1;
         self.presented += 1;
         match slot {
-            Some(Slot(slot)) if slot == self.slots.len() && slot < self.capacity => self.slots.push(sample),
+            Some(Slot(slot)) if slot >= self.slots.len() && self.len() < self.capacity => self.slots.push(sample),
             Some(Slot(slot)) => self.slots[slot] = sample,
             None => {}
         }

@@ -243,13 +243,13 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether every byte is as it was written.
+    /// The checksum, if every byte is as it was written.
     ///
     /// # Errors
     /// It is not.
-    pub(crate) fn finish(self) -> Result<(), ModelFileError> {
+    pub(crate) fn finish(self) -> Result<String, ModelFileError> {
         if hexadecimal(&self.digest.finalize()) == self.checksum {
-            return Ok(());
+            return Ok(self.checksum);
         }
         let why = "its checksum is not that of its content".into();
         Err(ModelFileError::Damaged { path: self.path, why })

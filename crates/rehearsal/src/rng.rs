@@ -37,6 +37,10 @@ pub enum RngStream {
     ReplayAugmentation,
     /// Who stays in memory; position: step.
     Reservoir,
+    /// Who of those that fill no batch stays in memory; position: task.
+    Rest,
+    /// Who leaves a memory that is made smaller; position: step.
+    Shrinking,
     /// Who is replayed; position: step.
     Retrieval,
     /// Which averaged networks move; position: step.
@@ -58,6 +62,8 @@ impl RngStream {
             Self::Augmentation => "augmentation",
             Self::ReplayAugmentation => "replay augmentation",
             Self::Reservoir => "reservoir",
+            Self::Rest => "rest",
+            Self::Shrinking => "shrinking",
             Self::Retrieval => "retrieval",
             Self::Averaging => "averaging",
             Self::Calibration => "calibration",

@@ -20,10 +20,10 @@ use super::{
 };
 use crate::{
     DataError, Split, Unit,
-    decode::{LARGEST_FILE, decode, fit},
-    files::{rename, unreadable, unwritable},
+    decode::{decode, fit},
+    files::{rename, unwritable},
     mapped::Mapped,
-    regular::{self, is_irregular},
+    photos, regular,
     threads::on_threads,
 };
 
@@ -170,13 +170,12 @@ fn decode_together(entries: &[Entry], packing: &Packing) -> Result<Batch, DataEr
 
 /// One file to its slot.
 fn image(entry: &Entry, slot: &mut [u8], packing: &Packing) -> Result<Read, DataError> {
-    let (bytes, bad) = match regular::read(&entry.path, LARGEST_FILE) {
+    let (bytes, bad) = match photos::bytes(&entry.path)? {
         Ok(bytes) => {
-            let bad = decode(&bytes).map(|picture| fit(&picture, packing.size, slot)).err();
+            let bad = decode(&bytes).map(|picture| fit(&picture, (packing.size, packing.size), slot)).err();
             (bytes, bad)
         }
-        Err(error) if is_irregular(&error) => (Vec::new(), Some(error.to_string())),
-        Err(error) => return Err(unreadable(&entry.path)(error)),
+        Err(why) => (Vec::new(), Some(why)),
     };
     packing.progress.advance(1);
     match bad {

@@ -1,32 +1,35 @@
 //! The user's own images: `DIR/train/CLASS/…` and `DIR/test/CLASS/…`, or `DIR/CLASS/…` with a
-//! seeded split of one test image in five. Classes are called as their folders, in order of name.
-//! Folders inside a class count as the class.
+//! seeded split of one test image in five. Classes are called as their folders, in order of path:
+//! a folder inside a folder is a class of its own, `bags/leather`.
 
 use std::{
-    collections::btree_map::{BTreeMap, Entry as Entered},
+    collections::BTreeMap,
     path::{Path, PathBuf},
 };
 
 use crate::{
     DataError,
     decode::EXTENSIONS,
-    files::{directories, entries, name},
+    files::directories,
     links::Bounds,
     pack::{Entry, Listing},
+    photos::{Class, Walked, beside, walk_classes},
     split::seeded,
 };
 
 /// One image in so many is for testing.
 const TEST_SHARE: usize = 5;
 
-/// Deeper folders than anyone has.
-const DEEPEST: usize = 16;
-
 /// The images below `root`.
 pub(crate) fn list(root: &Path, bounds: &Bounds) -> Result<Listing, DataError> {
     let test = ["test", "val"].map(|name| root.join(name)).into_iter().find(|path| path.is_dir());
     let listing = match (root.join("train"), test) {
-        (train, Some(test)) if train.is_dir() => split_listing(&train, &test, bounds)?,
+        (train, Some(test)) if train.is_dir() => split_listing(root, &train, &test, bounds)?,
+        (train, None) if is_all_there_is(root, &train)? => {
+            let mut listing = seeded_listing(&train, TEST_SHARE, bounds)?;
+            listing.ignored = [beside(root, &[&train])?, listing.ignored].concat();
+            listing
+        }
         _ => seeded_listing(root, TEST_SHARE, bounds)?,
     };
     if listing.train.is_empty() {
@@ -36,92 +39,62 @@ pub(crate) fn list(root: &Path, bounds: &Bounds) -> Result<Listing, DataError> {
     Ok(listing)
 }
 
+/// Whether `train` is the only folder in `root`, and holds folders itself.
+fn is_all_there_is(root: &Path, train: &Path) -> Result<bool, DataError> {
+    Ok(directories(root)? == [train.to_path_buf()] && !directories(train)?.is_empty())
+}
+
 /// Where train and test are folders of their own.
-fn split_listing(train: &Path, test: &Path, bounds: &Bounds) -> Result<Listing, DataError> {
-    let class_names = class_names(train)?;
-    for class in self::class_names(test)? {
-        if !class_names.contains(&class) {
-            return Err(folder(test, format!("class `{class}` is not in {}", train.display())));
-        }
-    }
-    let entries = |root: &Path| -> Result<Vec<Entry>, DataError> {
+fn split_listing(root: &Path, train: &Path, test: &Path, bounds: &Bounds) -> Result<Listing, DataError> {
+    let (trained, tested) = (classes(train, bounds)?, classes(test, bounds)?);
+    let labels: BTreeMap<String, u16> = trained.names().into_iter().zip(0..).collect();
+    let entries = |classes: Vec<Class>| -> Result<Vec<Entry>, DataError> {
         let mut entries = Vec::new();
-        let mut walk = Walk::new(bounds);
-        for (label, class) in class_names.iter().enumerate().filter(|(_, class)| root.join(class).is_dir()) {
-            let images = walk.images(root, class)?.into_iter();
-            entries.extend(images.map(|path| Entry { path, label: label as u16, domain: 0 }));
+        for Class { name, images } in classes {
+            let unknown = || folder(test, format!("class `{name}` is not in {}", train.display()));
+            let label = *labels.get(&name).ok_or_else(unknown)?;
+            entries.extend(images.into_iter().map(|path| Entry { path, label, domain: 0 }));
         }
         Ok(entries)
     };
-    Ok(Listing { train: entries(train)?, test: entries(test)?, class_names, ..Listing::default() })
+    let mut listing = Listing { class_names: trained.names(), nested: trained.is_nested(), ..Listing::default() };
+    listing.ignored = [beside(root, &[train, test])?, trained.ignored, tested.ignored].concat();
+    (listing.train, listing.test) = (entries(trained.classes)?, entries(tested.classes)?);
+    Ok(listing)
 }
 
 /// Where every class is one folder: one image in `share` is for testing.
 pub(super) fn seeded_listing(root: &Path, share: usize, bounds: &Bounds) -> Result<Listing, DataError> {
-    let mut listing = Listing { class_names: class_names(root)?, ..Listing::default() };
-    let mut walk = Walk::new(bounds);
-    for (label, class) in listing.class_names.iter().enumerate() {
-        let images = walk.images(root, class)?;
-        let relative = |path: &PathBuf| path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/");
-        let tested = seeded(&images.iter().map(relative).collect::<Vec<_>>(), share);
-        for (path, test) in images.into_iter().zip(tested) {
-            let entry = Entry { path, label: label as u16, domain: 0 };
-            if test { listing.test.push(entry) } else { listing.train.push(entry) }
-        }
+    let found = classes(root, bounds)?;
+    let mut listing = Listing { class_names: found.names(), nested: found.is_nested(), ..Listing::default() };
+    for (label, class) in found.classes.into_iter().enumerate() {
+        add_seeded(&mut listing, label as u16, class, share);
     }
+    listing.ignored = found.ignored;
     Ok(listing)
 }
 
-fn class_names(root: &Path) -> Result<Vec<String>, DataError> {
-    let names: Vec<String> =
-        directories(root)?.iter().map(|path| name(path).map(String::from)).collect::<Result<_, _>>()?;
-    match u16::try_from(names.len()) {
-        Ok(_) => Ok(names),
-        Err(_) => Err(folder(root, format!("{} classes are too many", names.len()))),
+/// Adds a class, of whose images one in `share` is for testing. The choice depends on `CLASS/FILE`
+/// alone.
+pub(super) fn add_seeded(listing: &mut Listing, label: u16, class: Class, share: usize) {
+    let Class { name: class, images } = class;
+    let relative = |path: &PathBuf| {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        format!("{class}/{file}").replace('\\', "/")
+    };
+    let tested = seeded(&images.iter().map(relative).collect::<Vec<_>>(), share);
+    for (path, test) in images.into_iter().zip(tested) {
+        let entry = Entry { path, label, domain: 0 };
+        if test { listing.test.push(entry) } else { listing.train.push(entry) }
     }
 }
 
-/// A walk through the folders of a split.
-struct Walk<'a> {
-    bounds: &'a Bounds,
-    /// Every folder that was entered, as it really is, and for which class.
-    entered: BTreeMap<PathBuf, String>,
-}
-
-impl<'a> Walk<'a> {
-    fn new(bounds: &'a Bounds) -> Self {
-        Self { bounds, entered: BTreeMap::new() }
-    }
-
-    /// The image files below the folder of a class, by their names.
-    fn images(&mut self, root: &Path, class: &str) -> Result<Vec<PathBuf>, DataError> {
-        let mut images = Vec::new();
-        self.collect(&root.join(class), class, 0, &mut images)?;
-        Ok(images)
-    }
-
-    /// However many links lead to a folder, it is entered once.
-    fn collect(&mut self, at: &Path, class: &str, depth: usize, images: &mut Vec<PathBuf>) -> Result<(), DataError> {
-        if depth > DEEPEST {
-            return Err(folder(at, "folders lie too deep".into()));
-        }
-        match self.entered.entry(self.bounds.real(at)?) {
-            Entered::Vacant(new) => drop(new.insert(class.into())),
-            Entered::Occupied(before) if before.get() == class => return Ok(()),
-            Entered::Occupied(before) => {
-                let why = format!("it is a link to images of class `{}`", before.get());
-                return Err(folder(at, why));
-            }
-        }
-        for path in entries(at)? {
-            let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-            if path.is_dir() {
-                self.collect(&path, class, depth + 1, images)?;
-            } else if EXTENSIONS.contains(&extension.to_lowercase().as_str()) {
-                images.push(path);
-            }
-        }
-        Ok(())
+/// The classes below `root`, of which there may be as many as labels.
+pub(super) fn classes(root: &Path, bounds: &Bounds) -> Result<Walked, DataError> {
+    let walked = walk_classes(root, bounds)?;
+    match u16::try_from(walked.classes.len()) {
+        Ok(_) => Ok(walked),
+        Err(_) => Err(folder(root, format!("{} classes are too many", walked.classes.len()))),
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Experiment, ExperimentError, Progress};
 use crate::{
     config::{Config, Recalibrate},
-    learner::{Learner, Parts, Position},
+    learner::{Added, Learner, Loaded, Parts, Position},
     record::peak_memory,
 };
 
@@ -53,7 +53,8 @@ impl Experiment {
             progress: self.progress.clone(),
         };
         let header = serde_json::to_value(header).expect("progress is plain data");
-        Ok(directory.write_checkpoint(|file| self.learner.write_to(file, Some(header)))?)
+        let added = Added { run: Some(header), extra: None };
+        Ok(directory.write_checkpoint(|file| self.learner.write_to(file, added))?)
     }
 
     /// Goes on where the checkpoint in `directory` was taken, if there is one.
@@ -63,7 +64,7 @@ impl Experiment {
             return Ok(());
         }
         let threads = self.config.learner.threads;
-        let (learner, run) = Learner::read(&path, parts, |config| config.threads = threads)?;
+        let Loaded { learner, run, .. } = Learner::read(&path, parts, |config| config.threads = threads)?;
         let foreign = |why: String| ExperimentError::Checkpoint { path: path.clone(), why };
         let run = run.ok_or_else(|| foreign("it is a model, which no run wrote".into()))?;
         let header: RunHeader = serde_json::from_value(run).map_err(|error| foreign(error.to_string()))?;

@@ -1,14 +1,16 @@
 //! The classes that a learner knows, by name, in order of appearance.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::sample::Class;
 
-/// Names by class. The first `seen` have appeared; the rest were declared and have not yet.
+/// Names by class. The first `seen` have appeared; the rest were declared and have not yet. Some of
+/// those that appeared may be retired: they keep their place and are predicted no more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
     names: Vec<Arc<str>>,
     seen: usize,
+    retired: BTreeSet<Class>,
 }
 
 impl Classes {
@@ -19,7 +21,14 @@ impl Classes {
 
     /// As they were saved: `seen` of the names have appeared.
     pub(super) fn restore<S: AsRef<str>>(names: &[S], seen: usize) -> Self {
-        Self { names: names.iter().map(|name| name.as_ref().into()).collect(), seen }
+        let names = names.iter().map(|name| name.as_ref().into()).collect();
+        Self { names, seen, retired: BTreeSet::new() }
+    }
+
+    /// The same with these retired.
+    pub(super) fn with_retired(mut self, retired: &[u16]) -> Self {
+        self.retired = retired.iter().map(|&class| Class(class)).filter(|class| class.index() < self.seen).collect();
+        self
     }
 
     /// Every name, declared ones included.
@@ -47,10 +56,44 @@ impl Classes {
         self.names[..self.seen].iter().position(|known| &**known == name).map(|index| Class(index as u16))
     }
 
-    /// The class of that name, which appears now if it has not before. None where there are as many
-    /// as can be numbered.
+    /// Those that appeared and are predicted no more.
+    pub fn retired(&self) -> impl Iterator<Item = Class> + '_ {
+        self.retired.iter().copied()
+    }
+
+    /// Whether a class is predicted no more.
+    pub fn is_retired(&self, class: Class) -> bool {
+        self.retired.contains(&class)
+    }
+
+    /// Those that can be predicted.
+    pub fn active(&self) -> impl Iterator<Item = Class> + '_ {
+        (0..self.seen).map(|class| Class(class as u16)).filter(|class| !self.is_retired(*class))
+    }
+
+    /// What a class is called.
+    pub fn name(&self, class: Class) -> &Arc<str> {
+        &self.names[class.index()]
+    }
+
+    /// Calls a class something else; whether no other is called that.
+    pub(super) fn rename(&mut self, class: Class, name: &str) -> bool {
+        let free = self.names.iter().all(|known| &**known != name);
+        if free {
+            self.names[class.index()] = name.into();
+        }
+        free
+    }
+
+    pub(super) fn retire(&mut self, class: Class) {
+        self.retired.insert(class);
+    }
+
+    /// The class of that name, which appears now if it has not before, or has been retired. None
+    /// where there are as many as can be numbered.
     pub fn appear(&mut self, name: &str) -> Option<Class> {
         if let Some(class) = self.find(name) {
+            self.retired.remove(&class);
             return Some(class);
         }
         let class = Class(u16::try_from(self.seen).ok()?);
@@ -82,6 +125,18 @@ mod tests {
         assert_eq!((classes.seen(), classes.len(), classes.find("a")), (0, 3, None));
         assert_eq!(["a", "c", "b", "d"].map(|name| classes.appear(name).unwrap().0), [0, 1, 2, 3]);
         assert_eq!(classes.names().iter().map(|name| &**name).collect::<Vec<_>>(), ["a", "c", "b", "d"]);
+    }
+
+    #[test]
+    fn a_retired_class_keeps_its_place_until_it_comes_again() {
+        let mut classes = Classes::default();
+        assert_eq!(["boots", "clogs", "loafers"].map(|name| classes.appear(name).unwrap().0), [0, 1, 2]);
+        classes.retire(Class(1));
+        assert_eq!(classes.active().collect::<Vec<_>>(), [Class(0), Class(2)]);
+        assert_eq!((classes.seen(), classes.find("clogs")), (3, Some(Class(1))));
+        assert!(!classes.rename(Class(0), "clogs") && classes.rename(Class(0), "wellingtons"));
+        assert_eq!((&**classes.name(Class(0)), classes.find("boots")), ("wellingtons", None));
+        assert_eq!((classes.appear("clogs"), classes.retired().count()), (Some(Class(1)), 0));
     }
 
     #[test]

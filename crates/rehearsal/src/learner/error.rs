@@ -77,6 +77,15 @@ pub enum LearnerError {
     /// Classes cannot be numbered any more.
     #[error("a learner knows at most 65,536 classes")]
     TooManyClasses,
+    /// It was to change what may change only between tasks.
+    #[error("a task has been begun: end it first")]
+    InsideTask,
+    /// It knows no class of that name, or has retired it.
+    #[error("there is no class `{0}`")]
+    NoSuchClass(String),
+    /// Another class is called that.
+    #[error("there is a class `{0}` already")]
+    TakenName(String),
     /// A sample cannot be read.
     #[error(transparent)]
     Data(#[from] DataError),

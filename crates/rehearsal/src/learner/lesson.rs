@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Learner, LearnerError, Step};
 use crate::{
     clock::Phase,
+    config::Offer,
     datasets::DataError,
     rng::{Rng, RngStream},
     sample::{Class, Image, Sample, TaskId},
@@ -80,12 +81,22 @@ impl<'a> Lesson<'a> {
     fn batch(&mut self, seed: u64, position: Position) -> Result<Vec<Sample>, DataError> {
         let Position { task, epoch, batch, .. } = position;
         if self.order.as_ref().is_none_or(|(of, _)| *of != epoch) {
-            let mut order: Vec<usize> = (0..self.samples.len()).collect();
-            Rng::new(seed, RngStream::Shuffling, &[task as u64, epoch as u64]).shuffle(&mut order);
-            self.order = Some((epoch, order));
+            self.order = Some((epoch, self.order_of(seed, task, epoch)));
         }
         let order = self.order.as_ref().map_or(&[][..], |(_, order)| order);
         order[self.range(batch)].iter().map(|&index| self.samples.get(index)).collect()
+    }
+
+    fn order_of(&self, seed: u64, task: usize, epoch: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.samples.len()).collect();
+        Rng::new(seed, RngStream::Shuffling, &[task as u64, epoch as u64]).shuffle(&mut order);
+        order
+    }
+
+    /// What the first epoch leaves out, because it fills no batch.
+    fn rest(&self, seed: u64, task: usize) -> Result<Vec<Sample>, DataError> {
+        let start = self.range(self.batches() - 1).end;
+        self.order_of(seed, task, 0)[start..].iter().map(|&index| self.samples.get(index)).collect()
     }
 }
 
@@ -144,6 +155,21 @@ impl Learner {
             (self.position.epoch, self.position.batch) = (epoch + 1, 0);
         }
         Ok(Some(step))
+    }
+
+    /// Offers the memory what the first epoch of the task has left out, because it fills no batch:
+    /// where samples are offered in the first epoch only, these would never be. A method that keeps
+    /// what a step computed of its samples has nothing to keep of these.
+    ///
+    /// # Errors
+    /// A sample cannot be read.
+    pub fn offer_rest(&mut self, lesson: &Lesson) -> Result<(), DataError> {
+        let rest = lesson.rest(self.config.seed, self.position.task)?;
+        if self.config.offer == Offer::FirstEpoch && self.memory.capacity() > 0 && !self.method.stores_logits() {
+            let rng = &mut Rng::new(self.config.seed, RngStream::Rest, &[self.position.task as u64]);
+            self.offer(&rest, None, rng);
+        }
+        Ok(())
     }
 
     /// Ends a task: the next one begins at its first batch.

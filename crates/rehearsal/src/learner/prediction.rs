@@ -21,7 +21,7 @@ const BATCH: usize = 50;
 pub struct Prediction {
     /// The most likely class.
     pub class: Arc<str>,
-    /// How likely it is, by a softmax over the classes that have appeared.
+    /// How likely it is, by a softmax over the classes that have appeared and are not retired.
     pub probability: f32,
     /// Every other class, the likeliest first.
     pub others: Vec<(Arc<str>, f32)>,
@@ -34,20 +34,20 @@ impl Learner {
     /// An image is of another size, or nothing has been learned yet.
     pub fn predict(&self, images: &[Image]) -> Result<Vec<Prediction>, LearnerError> {
         self.check_images(images)?;
-        if self.classes.seen() == 0 {
+        if self.classes.active().next().is_none() {
             return Err(LearnerError::NoClasses);
         }
         let rows = self.logits(images.iter());
         Ok(rows.iter().map(|logits| self.prediction(logits)).collect())
     }
 
-    /// The most likely of the classes that have appeared, for each sample; the lowest of equals.
+    /// The most likely of the classes that can be predicted, for each sample; the lowest of equals.
     pub fn classify(&self, samples: &[Sample]) -> Vec<Class> {
         let rows = self.logits(samples.iter().map(|sample| &sample.image));
         rows.iter().map(|logits| Class(highest(logits) as u16)).collect()
     }
 
-    /// The logits of the classes that have appeared, a row for each image.
+    /// The logits of the classes that have appeared, a row for each image; −∞ for a retired class.
     fn logits<'a>(&self, images: impl Iterator<Item = &'a Image>) -> Vec<Vec<f32>> {
         let network = self.predictor().valid();
         let device = network.device();
@@ -57,14 +57,18 @@ impl Learner {
             let images: Tensor<4> = to_tensor(images.iter().map(|image| &***image), self.shape, &device);
             let logits: TensorData = network.logits(images, Norm::Eval).into_data();
             let values = logits.try_to_vec::<f32>().expect("logits are f32");
-            let seen = |row: &[f32]| row[..self.classes.seen()].to_vec();
+            let seen = |row: &[f32]| {
+                let mut row = row[..self.classes.seen()].to_vec();
+                self.classes.retired().for_each(|class| row[class.index()] = f32::NEG_INFINITY);
+                row
+            };
             rows.extend(values.chunks_exact(self.classes.len()).map(seen));
         }
         rows
     }
 
     fn prediction(&self, logits: &[f32]) -> Prediction {
-        let mut order: Vec<usize> = (0..logits.len()).collect();
+        let mut order: Vec<usize> = self.classes.active().map(Class::index).collect();
         order.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]));
         let probabilities = softmax(logits);
         let mut ranked =

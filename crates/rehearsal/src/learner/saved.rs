@@ -1,13 +1,15 @@
 //! A saved learner: one file that stands alone. See `docs/model-file.md`.
 
-use std::{fs::File, io, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fs::File, io, path::Path, sync::Arc};
 
 use rehearsal_runs::atomic;
 use safetensors::{Dtype, tensor::TensorInfo};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Calibrated, Classes, Learner, LearnerError, Parts, Position, Use, check_shape, machine_memory, parameters,
+    Calibrated, Classes, Learner, LearnerError, Parts, Position, Use, check_shape,
+    extra::{EXTRA, Extra, ExtraArray},
+    machine_memory, parameters,
 };
 use crate::{
     config::LearnerConfig,
@@ -40,6 +42,9 @@ struct Header {
     version: String,
     classes: Vec<String>,
     seen: usize,
+    /// Those that are no longer predicted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    retired: Vec<u16>,
     image: ImageShape,
     preprocessing: Preprocessing,
     head: HeadKind,
@@ -54,6 +59,27 @@ struct Header {
     /// What a run adds; nothing for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<serde_json::Value>,
+    /// What a program that keeps models adds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    extra: Option<serde_json::Value>,
+}
+
+/// What stands in a file beside the learner.
+#[derive(Default)]
+pub(crate) struct Added<'a> {
+    /// A run's settings and progress.
+    pub run: Option<serde_json::Value>,
+    /// What a program adds.
+    pub extra: Option<&'a Extra>,
+}
+
+/// What a file held.
+pub(crate) struct Loaded {
+    pub learner: Learner,
+    pub run: Option<serde_json::Value>,
+    pub extra: Option<Extra>,
+    /// The file's checksum.
+    pub sha256: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -92,9 +118,13 @@ impl Learner {
     /// # Errors
     /// The file cannot be written; what was there before still is.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), LearnerError> {
-        let path = path.as_ref();
-        let write = |file: &mut File| self.write_to(file, None);
-        Ok(atomic::write_with(path, write).map_err(|error| ModelFileError::Unwritable { path: path.into(), error })?)
+        self.save_added(path.as_ref(), Added::default())
+    }
+
+    /// Saves it and what stands beside it, whole or not at all.
+    pub(super) fn save_added(&self, path: &Path, added: Added) -> Result<(), LearnerError> {
+        let written = atomic::write_with(path, |file| self.write_to(file, added));
+        Ok(written.map_err(|error| ModelFileError::Unwritable { path: path.into(), error })?)
     }
 
     /// The learner of a file, ready to predict and to go on learning.
@@ -111,22 +141,26 @@ impl Learner {
     /// # Errors
     /// As [`Learner::load`]; or the parts are not those that it was learned with.
     pub fn load_with(path: impl AsRef<Path>, parts: Parts) -> Result<Self, LearnerError> {
-        Ok(Self::read(path.as_ref(), parts, |_| {})?.0)
+        Ok(Self::read(path.as_ref(), parts, |_| {})?.learner)
     }
 
-    /// Writes it into a file; a run adds what it knows.
-    pub(crate) fn write_to(&self, file: &mut File, run: Option<serde_json::Value>) -> io::Result<()> {
-        let header = serde_json::to_string(&self.header(run))?;
-        model_file::write(file, &header, self.arrays())
+    /// Writes it into a file, and what is added.
+    pub(crate) fn write_to(&self, file: &mut File, added: Added) -> io::Result<()> {
+        let Added { run, extra } = added;
+        let header = serde_json::to_string(&self.header(run, extra.map(|extra| extra.header.clone())))?;
+        let mut arrays = self.arrays();
+        arrays.extend(extra.into_iter().flat_map(Extra::to_write));
+        model_file::write(file, &header, arrays)
     }
 
-    fn header(&self, run: Option<serde_json::Value>) -> Header {
+    fn header(&self, run: Option<serde_json::Value>, extra: Option<serde_json::Value>) -> Header {
         Header {
             sha256: model_file::unsealed(),
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
             classes: self.classes.names().iter().map(ToString::to_string).collect(),
             seen: self.classes.seen(),
+            retired: self.classes.retired().map(|class| class.0).collect(),
             image: self.shape,
             preprocessing: Preprocessing::new(),
             head: self.method.head(),
@@ -139,6 +173,7 @@ impl Learner {
                 presented_by_class: self.memory.presented_by_class().to_vec(),
             },
             run,
+            extra,
         }
     }
 
@@ -159,12 +194,12 @@ impl Learner {
         arrays
     }
 
-    /// Reads a learner and what a run added. `adjust` may change what does not change results.
+    /// Reads a learner and what was added. `adjust` may change what does not change results.
     pub(crate) fn read(
         path: &Path,
         parts: Parts,
         adjust: impl FnOnce(&mut LearnerConfig),
-    ) -> Result<(Self, Option<serde_json::Value>), LearnerError> {
+    ) -> Result<Loaded, LearnerError> {
         let mut reader = Reader::open(path, FORMAT)?;
         let unusable = |why: String| ModelFileError::Unusable { path: path.into(), why };
         if let Some(available) = machine_memory().filter(|&available| reader.length() > available) {
@@ -173,17 +208,19 @@ impl Learner {
         }
         let header: Result<Header, _> = serde_json::from_str(reader.header());
         let shape = header.as_ref().ok().map(|header| header.image).filter(|image| check_shape(*image).is_ok());
-        let contents = Contents::read(&mut reader, shape)?;
+        let mut contents = Contents::read(&mut reader, shape)?;
         // Only now is it known that the header is as it was written.
-        reader.finish()?;
+        let sha256 = reader.finish()?;
         let mut header = header.map_err(|error| unusable(error.to_string()))?;
         adjust(&mut header.config);
         let run = header.run.take();
+        let arrays = std::mem::take(&mut contents.extra);
+        let extra = header.extra.take().map(|header| Extra { header, arrays });
         let learner = restore(header, &contents, parts).map_err(|error| match error {
             RestoreError::Why(why) => unusable(why).into(),
             RestoreError::Learner(error) => error,
         })?;
-        Ok((learner, run))
+        Ok(Loaded { learner, run, extra, sha256 })
     }
 }
 
@@ -205,7 +242,7 @@ impl From<LearnerError> for RestoreError {
 }
 
 fn restore(header: Header, contents: &Contents, parts: Parts) -> Result<Learner, RestoreError> {
-    let Header { classes, seen, image, calibration, config, position, memory, .. } = header;
+    let Header { classes, seen, retired, image, calibration, config, position, memory, .. } = header;
     if seen > classes.len() || classes.len() > MOST_CLASSES {
         return Err(RestoreError::Why("it has seen more classes than it knows, or more than can be numbered".into()));
     }
@@ -221,7 +258,7 @@ fn restore(header: Header, contents: &Contents, parts: Parts) -> Result<Learner,
         return Err(RestoreError::Why("its network is smaller than its settings say".into()));
     }
     let mut learner = Learner::new_to(Use::Predict, config, image, &classes, parts)?;
-    learner.classes = Classes::restore(&classes, seen);
+    learner.classes = Classes::restore(&classes, seen).with_retired(&retired);
     learner.network.load(&network)?;
     learner.method.load(&contents.state(METHOD))?;
     learner.optimizer.load(&contents.state(OPTIMIZER), &learner.network)?;
@@ -298,6 +335,7 @@ struct Contents {
     labels: Vec<u16>,
     tasks: Vec<u16>,
     images: Vec<Arc<[u8]>>,
+    extra: BTreeMap<String, ExtraArray>,
 }
 
 impl Contents {
@@ -315,6 +353,10 @@ impl Contents {
                 (_, Dtype::F32, _) => {
                     let array = float_array(info, &read_bytes(reader, bytes)?);
                     contents.floats.0.insert(name, array);
+                }
+                (name, Dtype::U8) if name.starts_with(EXTRA) => {
+                    let array = ExtraArray { shape: info.shape, bytes: read_bytes(reader, bytes)? };
+                    contents.extra.insert(name[EXTRA.len()..].to_owned(), array);
                 }
                 // Unknown arrays count for the checksum and for nothing else.
                 _ => drop(read_bytes(reader, bytes)?),

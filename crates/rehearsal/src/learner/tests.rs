@@ -339,3 +339,90 @@ fn other_formats_and_other_files_are_refused_by_name() {
     }
     assert!(Learner::load(place.path().join("none")).err().unwrap().to_string().contains("cannot be read"));
 }
+
+#[test]
+fn what_a_program_adds_is_under_the_checksum_and_a_plain_load_takes_no_notice() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("model.safetensors");
+    let mut learner = empty("method = 'er'");
+    let (images, labels) = photos(&["boots", "clogs"], 3);
+    learner.learn_task(&images, &labels).unwrap();
+    let array = ExtraArray { shape: vec![2, 3], bytes: (1..7).collect() };
+    let arrays = [("exam".to_owned(), array)].into_iter().collect();
+    let extra = Extra { header: serde_json::json!({ "kept": [1, 2] }), arrays };
+    learner.save_with_extra(&path, &extra).unwrap();
+    let loaded = Learner::load_with_extra(&path, 1).unwrap();
+    assert_eq!((loaded.extra.as_ref(), bits(&loaded.learner)), (Some(&extra), bits(&learner)));
+    assert_eq!(bits(&Learner::load(&path).unwrap()), bits(&learner));
+    let mut bytes = std::fs::read(&path).unwrap();
+    assert!(String::from_utf8_lossy(&bytes).contains(&loaded.sha256));
+    let at = bytes.windows(6).position(|window| window == [1, 2, 3, 4, 5, 6]).unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    assert!(Learner::load(&path).is_err());
+    learner.save(&path).unwrap();
+    assert!(Learner::load_with_extra(&path, 1).unwrap().extra.is_none());
+}
+
+#[test]
+fn a_retired_class_is_predicted_no_more_and_a_forgotten_sample_leaves_room() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("model.safetensors");
+    let mut learner = empty("memory = 8\nmemory-policy = 'reservoir'");
+    let (images, labels) = photos(&["boots", "clogs", "loafers"], 3);
+    learner.learn_task(&images, &labels).unwrap();
+    learner.rename_class("boots", "wellingtons").unwrap();
+    assert!(learner.rename_class("boots", "x").is_err() && learner.rename_class("clogs", "loafers").is_err());
+    learner.retire_class("clogs").unwrap();
+    assert!(learner.retire_class("clogs").is_err(), "it is gone");
+    assert!(learner.memory().slots().iter().all(|stored| stored.sample.label != Class(1)));
+    learner.save(&path).unwrap();
+    let mut learner = Learner::load(&path).unwrap();
+    for prediction in learner.predict(&images).unwrap() {
+        let others = prediction.others.iter().map(|(class, _)| class);
+        let classes: Vec<&str> = std::iter::once(&prediction.class).chain(others).map(|class| &**class).collect();
+        assert!(classes.len() == 2 && !classes.contains(&"clogs"), "{classes:?}");
+        assert!((prediction.probability + prediction.others[0].1 - 1.0).abs() < 1e-6);
+    }
+    let stored = learner.memory().len();
+    assert!(stored < 8 && learner.memory().presented() > 8, "a reservoir with free slots after it was full");
+    let (more, names) = photos(&["sneakers", "clogs"], 30);
+    learner.learn_task(&more, &names).unwrap();
+    assert_eq!(learner.memory().len(), 8);
+    assert_eq!(learner.classes().retired().count(), 0, "clogs came again");
+    learner.set_memory(3).unwrap();
+    learner.save(&path).unwrap();
+    assert_eq!(Learner::load(&path).unwrap().memory(), learner.memory());
+    assert_eq!((learner.memory().len(), learner.config().memory), (3, 3));
+    assert!(learner.set_memory(0).is_err(), "a method that replays");
+}
+
+#[test]
+fn another_pace_is_for_the_coming_tasks() {
+    let mut learner = empty("epochs = 1");
+    let (images, labels) = photos(&["boots", "clogs"], 5);
+    learner.learn_task(&images, &labels).unwrap();
+    let pace = Pace { epochs: 3, lr: 0.01, schedule: crate::optimizer::Schedule::Cosine };
+    learner.set_pace(pace).unwrap();
+    assert_eq!(learner.learn_task(&images, &labels).unwrap().steps, 6, "three passes of two batches");
+    assert!(learner.set_pace(Pace { epochs: 0, ..pace }).is_err());
+    let samples = samples(&[0, 1]);
+    let mut lesson = learner.lesson(&samples);
+    learner.learn_next(&mut lesson, &mut |_| {}).unwrap();
+    assert!(learner.set_pace(pace).unwrap_err().to_string().contains("end it first"));
+}
+
+#[test]
+fn what_fills_no_batch_is_offered_when_asked_for() {
+    let mut learner = empty("offer = 'first-epoch'\nepochs = 3");
+    learner.begin_task(&["boots", "clogs"]).unwrap();
+    let list: Vec<Sample> =
+        (0..10).map(|i| Sample { image: vec![i; SHAPE.bytes()].into(), ..samples(&[0])[0].clone() }).collect();
+    let mut lesson = learner.lesson(&list);
+    while learner.learn_next(&mut lesson, &mut |_| {}).unwrap().is_some() {}
+    assert_eq!(learner.memory().len(), 8, "two batches of four");
+    learner.offer_rest(&lesson).unwrap();
+    let mut stored: Vec<u8> = learner.memory().slots().iter().map(|stored| stored.sample.image[0]).collect();
+    stored.sort_unstable();
+    assert_eq!(stored, (0..10).collect::<Vec<u8>>(), "each once");
+}

@@ -1,0 +1,306 @@
+//! The verbs of a model that people keep.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Subcommand};
+use rehearsal::{memory::PolicyKind, methods::MethodKind, optimizer::Schedule, retrieval::RetrievalKind};
+use rehearsal_model::MemorySize;
+
+const LEARN_EXAMPLES: &str = "\
+Examples:
+  rehearsal learn shop.model photos/january     photos/january/{boots,sandals,sneakers}/*.jpg
+  rehearsal learn shop.model photos/february    more classes, or more photos of known ones
+  rehearsal learn shop.model photos/march --max-forgetting 3
+  rehearsal learn shop.model photos --memory 64MB --passes 30
+  rehearsal learn shop.model photos --json | jq .exam
+  rehearsal learn --demo                        see it work, on images inside the program
+
+A model is a directory. Each visit makes a new version of it; one image in ten is kept back, never
+learned, and says how well the classes known before are still known. Interrupted anywhere, the same
+command goes on. Exit code 3: the version is kept but not used, because more points were lost than
+--max-forgetting allows.";
+
+#[derive(clap::Args)]
+#[command(after_help = LEARN_EXAMPLES)]
+pub struct Learn {
+    /// The model: a directory, made if there is none
+    #[arg(value_name = "MODEL", required_unless_present = "demo")]
+    pub model: Option<PathBuf>,
+    /// Folders of photos, one folder a class: DIR/CLASS/*.jpg
+    #[arg(value_name = "DIR", required_unless_present = "demo")]
+    pub folders: Vec<PathBuf>,
+    /// Learn images inside the program in two visits, with and without a memory
+    #[arg(long, conflicts_with_all = ["model", "folders"])]
+    pub demo: bool,
+    /// Use the version only if the classes known before lose at most so many points
+    #[arg(long, value_name = "POINTS")]
+    pub max_forgetting: Option<f64>,
+    /// How much is remembered: images (5000) or bytes (64MB) [default: 5000 images]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<MemorySize>,
+    /// How many versions are kept [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub keep: Option<u32>,
+    /// How many images of each class the exam has at most [default: 50]
+    #[arg(long, value_name = "N")]
+    pub exam_per_class: Option<usize>,
+    /// Leave out photos that cannot be read, instead of stopping
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Follow links that lead out of the folder
+    #[arg(long)]
+    pub follow_links: bool,
+    /// Print the result as JSON, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub how: How,
+}
+
+/// How to learn, where the defaults do not serve.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Learning, if the defaults do not serve")]
+pub struct How {
+    /// Passes over the photos [default: by how many there are]
+    #[arg(long, value_name = "N", alias = "epochs")]
+    pub passes: Option<usize>,
+    /// Learning rate at the beginning of a visit
+    #[arg(long, value_name = "RATE")]
+    pub lr: Option<f64>,
+    /// How it changes in a visit: constant, cosine or step
+    #[arg(long, value_name = "NAME")]
+    pub schedule: Option<Schedule>,
+    /// Height and width of the images, for a new model [default: by the photos]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(8..=1024))]
+    pub size: Option<u16>,
+    /// Channels after the first convolution, for a new model
+    #[arg(long, value_name = "N")]
+    pub width: Option<usize>,
+    /// For a new model: pcr, cls-er, er-ace, aser, der-pp, a-gem, er or fine-tune
+    #[arg(long, value_name = "NAME")]
+    pub method: Option<MethodKind>,
+    /// For a new model, who is replayed: balanced, mir, imir, aser, memory-match or random
+    #[arg(long, value_name = "NAME")]
+    pub retrieval: Option<RetrievalKind>,
+    /// For a new model, who stays in memory: class-balanced, reservoir, gss or aser
+    #[arg(long, value_name = "NAME")]
+    pub memory_policy: Option<PolicyKind>,
+    /// Seeds every random draw, for a new model
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Any settings of a learner, by the names of an experiment file (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub settings: Option<PathBuf>,
+    /// Predict with the norm's statistics of training, not with those of the memory
+    #[arg(long)]
+    pub no_recalibration: bool,
+    /// Threads; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Seconds between writing down how far it is
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0, hide = true)]
+    pub checkpoint_every: f64,
+}
+
+const PREDICT_EXAMPLES: &str = "\
+Examples:
+  rehearsal predict shop.model new/*.jpg
+  rehearsal predict shop.model new/             every image below a folder
+  rehearsal predict shop.model new/ --json | jq -r 'select(.unsure) | .path'
+  rehearsal predict shop.model x.jpg --version 1
+
+An answer is unsure below --threshold. By default that is set on the exam, so that 19 of 20 answers
+above it are right.";
+
+#[derive(clap::Args)]
+#[command(after_help = PREDICT_EXAMPLES)]
+pub struct Predict {
+    /// The model
+    pub model: PathBuf,
+    /// Photos, or folders of photos
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// How likely an answer must be not to be unsure, in % [default: set on the exam]
+    #[arg(long, value_name = "PERCENT")]
+    pub threshold: Option<f64>,
+    /// How many other classes are shown
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub others: usize,
+    #[command(flatten)]
+    pub which: Which,
+    /// Name photos that cannot be read and go on, instead of stopping
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Print one line of JSON for each photo
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(clap::Args)]
+pub struct Which {
+    /// Another version than the one that is used
+    #[arg(long, value_name = "N")]
+    pub version: Option<u32>,
+}
+
+const EVALUATE_EXAMPLES: &str = "\
+Examples:
+  rehearsal evaluate shop.model held-out/
+  rehearsal evaluate shop.model held-out/ --report eval/   a page with the photos it got wrong
+  rehearsal evaluate shop.model held-out/ --json | jq .accuracy";
+
+#[derive(clap::Args)]
+#[command(after_help = EVALUATE_EXAMPLES)]
+pub struct Evaluate {
+    /// The model
+    pub model: PathBuf,
+    /// A folder of photos that were not learned, one folder a class
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Write a page there: each class, which are mistaken for which, the photos it got wrong
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub which: Which,
+    /// Leave out photos that cannot be read, instead of stopping
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Follow links that lead out of the folder
+    #[arg(long)]
+    pub follow_links: bool,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  rehearsal show shop.model
+  rehearsal show shop.model --json | jq '.versions[].exam'")]
+pub struct Show {
+    /// The model
+    pub model: PathBuf,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  rehearsal use shop.model 2      go back to version 2; the next visit goes on from there
+
+`rehearsal show` lists the versions that are kept.")]
+pub struct Use {
+    /// The model
+    pub model: PathBuf,
+    /// The number of a version
+    pub version: u32,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+const MEMORY_EXAMPLES: &str = "\
+Examples:
+  rehearsal memory shop.model sheet -o memory.png     what it remembers, as pictures
+  rehearsal memory shop.model list --class boots
+  rehearsal memory shop.model remove 'photos/january/boots/IMG_77*'
+  rehearsal memory shop.model remove --class boots --dry-run
+  rehearsal memory shop.model export remembered/      as PNG, one folder a class";
+
+#[derive(clap::Args)]
+#[command(after_help = MEMORY_EXAMPLES)]
+pub struct Memory {
+    /// The model
+    pub model: PathBuf,
+    #[command(subcommand)]
+    pub verb: MemoryVerb,
+}
+
+#[derive(Subcommand)]
+pub enum MemoryVerb {
+    /// Draw what it remembers, a row for each class
+    Sheet {
+        /// Where to write the sheet
+        #[arg(long, short, value_name = "FILE", default_value = "memory.png")]
+        out: PathBuf,
+        /// Images of each class
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
+        per_class: u16,
+    },
+    /// List the images in memory and exam, with the paths they came from
+    List {
+        /// Only this class
+        #[arg(long, value_name = "NAME")]
+        class: Option<String>,
+        /// Print one line of JSON for each image
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove images from memory and exam, in every version that is kept
+    #[command(group = ArgGroup::new("what").required(true).args(["pattern", "class"]))]
+    Remove {
+        /// The path that they came from, or its end; * is any part of a name, ** of a path
+        #[arg(value_name = "PATTERN")]
+        pattern: Option<String>,
+        /// All images of a class
+        #[arg(long, value_name = "NAME")]
+        class: Option<String>,
+        /// Only say what would be removed
+        #[arg(long)]
+        dry_run: bool,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the images in memory as PNG, one folder a class
+    Export {
+        /// Where; it must not exist yet
+        #[arg(value_name = "DIR")]
+        out: PathBuf,
+    },
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  rehearsal class shop.model rename trainers sneakers
+  rehearsal class shop.model retire clogs
+
+Each makes a new version; `rehearsal use` goes back.")]
+pub struct Class {
+    /// The model
+    pub model: PathBuf,
+    #[command(subcommand)]
+    pub verb: ClassVerb,
+}
+
+#[derive(Subcommand)]
+pub enum ClassVerb {
+    /// Call a class something else
+    Rename {
+        /// Its name
+        from: String,
+        /// Its new name
+        to: String,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Predict a class no more; its images leave memory and exam
+    Retire {
+        /// Its name
+        name: String,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}

@@ -1,0 +1,35 @@
+//! `rehearsal class`.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use rehearsal_data::printable;
+use rehearsal_model::Model;
+use serde_json::json;
+
+use crate::{
+    args::model::{Class, ClassVerb},
+    printer::print,
+    refusal::said,
+};
+
+/// Renames a class, or retires it.
+pub fn class(args: &Class) -> Result<ExitCode> {
+    said(change(args))
+}
+
+fn change(args: &Class) -> Result<ExitCode> {
+    let mut model = Model::open_to_change(&args.model)?;
+    let (version, what, is_json) = match &args.verb {
+        ClassVerb::Rename { from, to, json } => (model.rename_class(from, to)?, format!("{from} is called {to}"), json),
+        ClassVerb::Retire { name, json } => {
+            (model.retire_class(name)?, format!("{name} is retired: never predicted, its images gone"), json)
+        }
+    };
+    if *is_json {
+        print(&format!("{}\n", json!({ "version": version })))?;
+    } else {
+        print(&format!("version {version}: {}\n", printable(&what)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,163 @@
+//! `rehearsal evaluate`.
+
+mod page;
+
+use std::{collections::BTreeSet, path::PathBuf, process::ExitCode};
+
+use anyhow::Result;
+use rehearsal::sample::Image;
+use rehearsal_data::{ImageShape, printable};
+use rehearsal_model::{Model, ModelError, Score};
+use serde_json::json;
+
+use super::predict::version;
+use crate::{
+    args::model::Evaluate,
+    photos,
+    printer::{columns, count, message, percent, plural, print},
+    refusal::{Refused, said},
+};
+
+/// Measures a model on photos that it has not learned.
+pub fn evaluate(args: &Evaluate) -> Result<ExitCode> {
+    said(evaluate_folder(args))
+}
+
+/// What a model said to every photo of a folder.
+struct Evaluation {
+    version: u32,
+    shape: ImageShape,
+    /// The classes that can be predicted.
+    classes: Vec<String>,
+    photos: Vec<Judged>,
+    threshold: Option<f64>,
+}
+
+/// A photo, what it shows and what was seen in it, both by their places in the list of classes.
+struct Judged {
+    path: PathBuf,
+    image: Image,
+    shows: usize,
+    said: usize,
+    probability: f32,
+}
+
+impl Judged {
+    fn is_right(&self) -> bool {
+        self.shows == self.said
+    }
+}
+
+impl Evaluation {
+    fn score<'a>(&'a self, which: impl Fn(&Judged) -> bool + 'a) -> Score {
+        let of = self.photos.iter().filter(|photo| which(photo));
+        of.fold(Score::default(), |score, photo| Score {
+            right: score.right + usize::from(photo.is_right()),
+            total: score.total + 1,
+        })
+    }
+
+    /// How often images of one class (rows) were taken for each (columns).
+    fn confusion(&self) -> Vec<Vec<usize>> {
+        let mut table = vec![vec![0; self.classes.len()]; self.classes.len()];
+        self.photos.iter().for_each(|photo| table[photo.shows][photo.said] += 1);
+        table
+    }
+
+    /// What a class was mistaken for most, and how often.
+    fn mistaken_most(&self, class: usize) -> Option<(&str, usize)> {
+        let row = &self.confusion()[class];
+        let others = row.iter().enumerate().filter(|(other, count)| *other != class && **count > 0);
+        others
+            .max_by_key(|(other, count)| (**count, std::cmp::Reverse(*other)))
+            .map(|(o, c)| (self.classes[o].as_str(), *c))
+    }
+}
+
+fn evaluate_folder(args: &Evaluate) -> Result<ExitCode> {
+    let evaluation = judge(args)?;
+    if let Some(place) = &args.report {
+        let written = page::write(&evaluation, place)?;
+        if !args.quiet {
+            message(&format!("wrote {}", printable(&written.to_string_lossy())));
+        }
+    }
+    print(&if args.json { to_json(&evaluation) } else { text(&evaluation) })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn judge(args: &Evaluate) -> Result<Evaluation> {
+    let model = Model::open(&args.model)?;
+    let number = args.which.version.unwrap_or(model.settings().current);
+    let version = version(&model, &args.which)?;
+    let known = version.learner.classes();
+    let classes: Vec<String> = known.active().map(|class| known.name(class).to_string()).collect();
+    let place = |name: &str| classes.iter().position(|class| class == name);
+    let scanned = photos::scan(&args.folder, photos::For::Testing, args.follow_links, args.quiet)?;
+    let strange: BTreeSet<&str> =
+        scanned.photos.iter().map(|photo| photo.class.as_str()).filter(|name| place(name).is_none()).collect();
+    for class in &strange {
+        message(&printable(&format!("class {class} is not known to the model: left out")));
+    }
+    let (paths, shows): (Vec<PathBuf>, Vec<usize>) =
+        scanned.photos.iter().filter_map(|photo| Some((photo.path.clone(), place(&photo.class)?))).unzip();
+    let images = photos::read(&paths, version.learner.shape(), args.skip_bad, args.quiet)?;
+    let read: Vec<_> =
+        paths.into_iter().zip(shows).zip(images).filter_map(|(photo, image)| Some((photo, image?))).collect();
+    if read.is_empty() {
+        return Err(Refused("there is no photo of a class that the model knows".into()).into());
+    }
+    let images: Vec<Image> = read.iter().map(|(_, image)| image.clone()).collect();
+    let said = version.learner.predict(&images).map_err(ModelError::from)?;
+    let judged = |(((path, shows), image), said): (((PathBuf, usize), Image), rehearsal::learner::Prediction)| Judged {
+        path,
+        image,
+        shows,
+        said: place(&said.class).unwrap_or(0),
+        probability: said.probability,
+    };
+    let photos = read.into_iter().zip(said).map(judged).collect();
+    let (shape, threshold) = (version.learner.shape(), version.threshold);
+    Ok(Evaluation { version: number, shape, classes, photos, threshold })
+}
+
+fn text(evaluation: &Evaluation) -> String {
+    let all = evaluation.score(|_| true);
+    let of = format!("{} of {}", count(all.right), plural(all.total, "photo"));
+    let mut lines = vec![format!("version {}: {} % right, {of}", evaluation.version, percent(all.share()))];
+    if let Some(threshold) = evaluation.threshold {
+        let sure = evaluation.score(|photo| f64::from(photo.probability) >= threshold);
+        let share = percent(sure.share());
+        lines.push(format!("  not unsure: {share} % right, {} of {}", count(sure.right), count(sure.total)));
+    }
+    lines.push(String::new());
+    let mut rows = vec![["class", "photos", "right", "mistaken most for"].map(String::from).to_vec()];
+    for (class, name) in evaluation.classes.iter().enumerate() {
+        let score = evaluation.score(|photo| photo.shows == class);
+        let mistaken = evaluation.mistaken_most(class).map(|(name, times)| printable(&format!("{name} ({times})")));
+        let right = score.share().map_or_else(|| "-".to_owned(), |share| percent(Some(share)) + " %");
+        rows.push(vec![printable(name), count(score.total), right, mistaken.unwrap_or_default()]);
+    }
+    lines.extend(columns(&rows, &[false, true, true]));
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+fn to_json(evaluation: &Evaluation) -> String {
+    let all = evaluation.score(|_| true);
+    let wrong = evaluation.photos.iter().filter(|photo| !photo.is_right());
+    let wrong = wrong.map(|photo| {
+        let (shows, said) = (&evaluation.classes[photo.shows], &evaluation.classes[photo.said]);
+        json!({ "path": photo.path, "class": shows, "said": said, "probability": photo.probability })
+    });
+    let line = json!({
+        "version": evaluation.version,
+        "accuracy": all.share(),
+        "right": all.right,
+        "photos": all.total,
+        "threshold": evaluation.threshold,
+        "classes": evaluation.classes,
+        "confusion": evaluation.confusion(),
+        "wrong": wrong.collect::<Vec<_>>(),
+    });
+    format!("{line}\n")
+}

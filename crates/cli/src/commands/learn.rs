@@ -1,0 +1,182 @@
+//! `rehearsal learn`.
+
+mod demo;
+
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::{Result, anyhow};
+use rehearsal::config::PartialConfig;
+use rehearsal_data::printable;
+use rehearsal_model::{Defaults, Model, Moment, Photo, Report, Taught, Visit, Watcher};
+
+use crate::{
+    args::model::{How, Learn},
+    interrupt::Asked,
+    photos,
+    printer::{self, LearningBar, message, plural, print, visit_text},
+    refusal::{Refused, said},
+};
+
+/// The exit code of a version that is kept but not used.
+const HELD_BACK: u8 = 3;
+
+/// Learns from folders and prints what came of it.
+pub fn learn(args: &Learn) -> Result<ExitCode> {
+    let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
+    said(match &args.model {
+        Some(model) => learn_folders(args, model, &asked),
+        None => demo::demo(args, &asked),
+    })
+}
+
+fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
+    let settings = settings(&args.how)?;
+    let mut model = Model::open_or_create(path)?;
+    if let Some(threads) = args.how.threads {
+        model = model.on_threads(threads.into());
+    }
+    let photos = read(args, &model)?;
+    let mut watched = Watched { bar: LearningBar::new(args.quiet), asked: asked.clone(), quiet: args.quiet };
+    let visit = Visit {
+        photos,
+        settings,
+        memory: args.memory,
+        exam_per_class: args.exam_per_class,
+        keep: args.keep.map(|keep| keep as usize),
+        max_forgetting: args.max_forgetting,
+        recalibrate: !args.how.no_recalibration,
+        checkpoint_every: Duration::try_from_secs_f64(args.how.checkpoint_every).unwrap_or_default(),
+    };
+    let taught = model.learn(visit, &mut watched);
+    watched.bar.end();
+    match taught? {
+        Taught::Learned(report) => show(args, path, &report),
+        Taught::NothingNew { images } => {
+            if args.json {
+                print(&format!("{}\n", serde_json::json!({ "version": null, "seen_before": images })))?;
+            } else if !args.quiet {
+                let used = model.settings().current;
+                message(&format!("nothing new to learn in {}: version {used} stays", plural(images, "image")));
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Taught::Stopped => {
+            message("stopped; the model is as it was, and the same command goes on from here");
+            Ok(ExitCode::from(130))
+        }
+    }
+}
+
+fn show(args: &Learn, path: &Path, report: &Report) -> Result<ExitCode> {
+    if args.json {
+        print(&format!("{}\n", serde_json::to_string(report)?))?;
+    } else if !args.quiet {
+        print(&printable_lines(&visit_text(path, report)))?;
+    }
+    Ok(if report.used { ExitCode::SUCCESS } else { ExitCode::from(HELD_BACK) })
+}
+
+/// Every line made safe to print.
+fn printable_lines(text: &str) -> String {
+    text.lines().map(|line| printable(line) + "\n").collect()
+}
+
+/// What was said about how to learn.
+fn settings(how: &How) -> Result<PartialConfig> {
+    let file = match &how.settings {
+        None => PartialConfig::default(),
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| Refused(format!("{} cannot be read: {error}", path.display())))?;
+            PartialConfig::parse(&text).map_err(|error| Refused(format!("{}, {error}", path.display())))?
+        }
+    };
+    let flags = PartialConfig {
+        epochs: how.passes,
+        lr: how.lr,
+        schedule: how.schedule,
+        width: how.width,
+        method: how.method,
+        retrieval: how.retrieval,
+        memory_policy: how.memory_policy,
+        seed: how.seed,
+        ..PartialConfig::default()
+    };
+    Ok(file.overridden_by(&flags))
+}
+
+/// The photos of all folders, of the model's size.
+fn read(args: &Learn, model: &Model) -> Result<Vec<Photo>> {
+    let mut found: Vec<(PathBuf, String)> = Vec::new();
+    for folder in &args.folders {
+        let scanned = photos::scan(folder, photos::For::Learning, args.follow_links, args.quiet)?;
+        found.extend(scanned.photos.into_iter().map(|photo| (photo.path, photo.class)));
+    }
+    let size = size(args, model, &found)?;
+    let paths: Vec<PathBuf> = found.iter().map(|(path, _)| path.clone()).collect();
+    let images = photos::read(&paths, photos::square(size), args.skip_bad, args.quiet)?;
+    let photos: Vec<Photo> = found
+        .into_iter()
+        .zip(images)
+        .filter_map(|((path, class), image)| Some(Photo { class, source: path.display().to_string(), image: image? }))
+        .collect();
+    if !args.quiet {
+        let mut classes: Vec<&str> = photos.iter().map(|photo| photo.class.as_str()).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        let read = format!("read {} of {}", plural(photos.len(), "image"), printer::classes(classes.len()));
+        message(&format!("{read}, {size}×{size}"));
+        say_lonely(&photos, &classes);
+    }
+    Ok(photos)
+}
+
+/// Names classes of one image: too little to learn and to ask.
+fn say_lonely(photos: &[Photo], classes: &[&str]) {
+    for class in classes {
+        if photos.iter().filter(|photo| photo.class == *class).count() == 1 {
+            message(&printable(&format!("class {class} has one image: that is little to learn from")));
+        }
+    }
+}
+
+/// Height and width: the model's, else as said, else as fits the photos.
+fn size(args: &Learn, model: &Model, found: &[(PathBuf, String)]) -> Result<usize> {
+    let said = args.how.size.map(usize::from);
+    if !model.is_empty() {
+        let is = model.current()?.learner.shape().height;
+        return match said.filter(|said| *said != is) {
+            Some(said) => Err(anyhow!(Refused(format!(
+                "`--size` is {is} in this model and cannot become {said}: leave it out, or make another model"
+            )))),
+            None => Ok(is),
+        };
+    }
+    let side = || photos::short_side(found.iter().map(|(path, _)| path.as_path()));
+    Ok(said.or_else(|| side().map(Defaults::size)).unwrap_or(Defaults::size(usize::MAX)))
+}
+
+/// Shows how far it is, and stops when asked to.
+struct Watched {
+    bar: LearningBar,
+    asked: Asked,
+    quiet: bool,
+}
+
+impl Watcher for Watched {
+    fn step(&mut self, moment: &Moment) -> ControlFlow<()> {
+        self.bar.step(moment);
+        if self.asked.to_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn say(&mut self, line: &str) {
+        if !self.quiet {
+            message(&printable(line));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! `rehearsal learn --demo`: the story of a model, on images inside the program.
+
+use std::{path::Path, process::ExitCode};
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use rehearsal_data::{Dataset, Request, Source, Split};
+
+use super::learn_folders;
+use crate::{
+    args::{Args, Command, model::Learn},
+    interrupt::Asked,
+    printer::message,
+    refusal::Refused,
+};
+
+/// Where it is all written.
+const PLACE: &str = "rehearsal-demo";
+/// Photos of each class to learn from, and new ones.
+const LEARNED: usize = 60;
+const NEW: usize = 4;
+/// Which classes come when.
+const VISITS: [(&str, &[&str]); 2] =
+    [("january", &["ankle boot", "sandal", "sneaker"]), ("february", &["bag", "dress"])];
+
+/// Writes folders of images, learns them in two visits, and the same without a memory.
+pub fn demo(args: &Learn, asked: &Asked) -> Result<ExitCode> {
+    let place = Path::new(PLACE);
+    if place.exists() {
+        let advice = "remove it to see the demonstration again, or go on with its model";
+        return Err(Refused(format!("{PLACE} exists: {advice}, {PLACE}/shop.model")).into());
+    }
+    write_photos(place).with_context(|| format!("{PLACE} cannot be written"))?;
+    let ways = [("shop.model", ["--memory", "60"]), ("without-memory.model", ["--method", "fine-tune"])];
+    for (model, more) in ways {
+        if more[0] == "--method" {
+            message("\nthe same without a memory, which forgets:");
+        }
+        for (visit, _) in VISITS {
+            let (model, folder) = (format!("{PLACE}/{model}"), format!("{PLACE}/{visit}"));
+            let words = [&["rehearsal", "learn", &model, &folder], &more[..]].concat();
+            message(&format!("$ {}", words.join(" ")));
+            let flags = [args.quiet.then_some("--quiet"), args.json.then_some("--json")];
+            let typed = words.iter().copied().chain(flags.into_iter().flatten());
+            let Command::Learn(learn) = Args::parse_from(typed).command else { continue };
+            let ended = learn_folders(&learn, Path::new(&model), asked)?;
+            if ended != ExitCode::SUCCESS {
+                return Ok(ended);
+            }
+        }
+    }
+    message(&format!("\nnow try: rehearsal predict {PLACE}/shop.model {PLACE}/new"));
+    message(&format!("         rehearsal show {PLACE}/shop.model"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `january/CLASS/*.png`, `february/CLASS/*.png`, and images of all of them in `new`.
+fn write_photos(place: &Path) -> Result<()> {
+    let source = Dataset::Embedded.open(&Request::default())?;
+    for (visit, classes) in VISITS {
+        for class in classes {
+            write_class(&*source, class, Split::Train, LEARNED, &place.join(visit).join(class), "")?;
+            write_class(&*source, class, Split::Test, NEW, &place.join("new"), class)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_class(source: &dyn Source, class: &str, split: Split, count: usize, into: &Path, name: &str) -> Result<()> {
+    std::fs::create_dir_all(into)?;
+    let known = source.class_names().iter().position(|known| known == class);
+    let number = known.with_context(|| format!("there is no class {class}"))?;
+    let labels = source.labels(split).iter().enumerate();
+    let shape = source.shape();
+    for (i, (index, _)) in labels.filter(|(_, label)| usize::from(**label) == number).take(count).enumerate() {
+        let file = if name.is_empty() { format!("{i:03}.png") } else { format!("{name} {i}.png") };
+        let (width, height) = (shape.width as u32, shape.height as u32);
+        let image = source.image(split, index)?;
+        image::save_buffer(into.join(file), &image, width, height, image::ExtendedColorType::L8)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! `rehearsal memory`.
+
+mod sheet;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context, Result};
+use rehearsal_data::printable;
+use rehearsal_model::{Forget, Model, Pattern, Version};
+use serde_json::json;
+
+use crate::{
+    args::model::{Memory, MemoryVerb},
+    printer::{columns, message, plural, print},
+    refusal::{Refused, said},
+};
+
+/// Looks at what a model remembers, or removes from it.
+pub fn memory(args: &Memory) -> Result<ExitCode> {
+    said(match &args.verb {
+        MemoryVerb::Sheet { out, per_class } => sheet::sheet(&args.model, out, usize::from(*per_class)),
+        MemoryVerb::List { class, json } => list(&args.model, class.as_deref(), *json),
+        MemoryVerb::Remove { pattern, class, dry_run, json } => {
+            let what = match (pattern, class) {
+                (Some(pattern), _) => Forget::Source(Pattern::new(pattern)),
+                (None, class) => Forget::Class(class.clone().unwrap_or_default()),
+            };
+            remove(&args.model, &what, *dry_run, *json)
+        }
+        MemoryVerb::Export { out } => export(&args.model, out),
+    })
+}
+
+/// Refuses a class that the version does not know.
+fn check_class(version: &Version, class: Option<&str>) -> Result<()> {
+    match class.filter(|class| version.learner.classes().find(class).is_none()) {
+        Some(class) => Err(Refused(format!("there is no class `{class}`")).into()),
+        None => Ok(()),
+    }
+}
+
+/// Every image in memory and exam: class, where it is kept, where it came from.
+fn list(model: &Path, class: Option<&str>, is_json: bool) -> Result<ExitCode> {
+    let version = Model::open(model)?.current()?;
+    check_class(&version, class)?;
+    let classes = version.learner.classes();
+    let memory = version.memory().map(|(class, _, source)| (class, "memory", source.to_owned()));
+    let exam = version.exam.questions().iter().map(|question| (question.class, "exam", question.source.clone()));
+    let mut rows: Vec<_> = memory.chain(exam).collect();
+    rows.sort_by(|a, b| (a.0, a.1, &a.2).cmp(&(b.0, b.1, &b.2)));
+    rows.retain(|(of, ..)| class.is_none_or(|class| &**classes.name(*of) == class));
+    let text: String = if is_json {
+        let line = |(class, kept, source): &(_, _, String)| {
+            format!("{}\n", json!({ "class": &**classes.name(*class), "in": kept, "source": source }))
+        };
+        rows.iter().map(line).collect()
+    } else {
+        let row = |(class, kept, source): &(_, &str, String)| {
+            vec![printable(classes.name(*class)), (*kept).to_owned(), printable(source)]
+        };
+        columns(&rows.iter().map(row).collect::<Vec<_>>(), &[]).into_iter().map(|line| line + "\n").collect()
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn remove(path: &Path, what: &Forget, dry_run: bool, is_json: bool) -> Result<ExitCode> {
+    if dry_run {
+        let model = Model::open(path)?;
+        let would = model.would_forget(what)?;
+        let line = |(class, source): &(String, String)| {
+            if is_json {
+                format!("{}\n", json!({ "class": class, "source": source }))
+            } else {
+                printable(&format!("{class}  {source}")) + "\n"
+            }
+        };
+        print(&would.iter().map(line).collect::<String>())?;
+        message(&format!("{} would be removed", plural(would.len(), "image")));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut model = Model::open_to_change(path)?;
+    if let Forget::Class(class) = what {
+        check_class(&model.current()?, Some(class))?;
+    }
+    let gone = model.forget(what)?;
+    if is_json {
+        let versions = gone.versions;
+        let line = json!({ "images": gone.images, "memory": gone.memory, "exam": gone.exam, "versions": versions });
+        print(&format!("{line}\n"))?;
+    } else if gone.versions == 0 {
+        message("nothing fits: no image was removed");
+    } else {
+        let (images, versions) = (plural(gone.images, "image"), plural(gone.versions, "version"));
+        print(&format!("{images} removed from memory and exam in {versions}\n"))?;
+        message("what was learned from them stays in the weights: that cannot be undone");
+        message("without learning anew from the other photos, in a new model");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The images as PNG files, one folder a class.
+fn export(path: &Path, out: &Path) -> Result<ExitCode> {
+    let version = Model::open(path)?.current()?;
+    if out.exists() {
+        return Err(Refused(format!("{} exists: choose a new directory", out.display())).into());
+    }
+    let (classes, shape) = (version.learner.classes(), version.learner.shape());
+    let unwritable = || format!("{} cannot be written", out.display());
+    for (number, (class, image, _)) in version.memory().enumerate() {
+        let folder = out.join(safe(classes.name(class)));
+        fs::create_dir_all(&folder).with_context(unwritable)?;
+        let (width, height) = (shape.width as u32, shape.height as u32);
+        let file = folder.join(format!("{number:05}.png"));
+        image::save_buffer(&file, image, width, height, colour(shape.channels)).with_context(unwritable)?;
+    }
+    print(&format!("{}\n", out.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The kind of pixels that so many channels are.
+pub fn colour(channels: usize) -> image::ExtendedColorType {
+    if channels == 1 { image::ExtendedColorType::L8 } else { image::ExtendedColorType::Rgb8 }
+}
+
+/// The name of a class as a path that stays inside its directory.
+fn safe(class: &str) -> PathBuf {
+    let part =
+        |part: &str| if part.is_empty() || part == "." || part == ".." { "_".to_owned() } else { part.to_owned() };
+    class.replace('\\', "_").split('/').map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_class_leads_out_of_the_directory() {
+        assert_eq!(safe("bags/leather"), Path::new("bags/leather"));
+        assert_eq!(safe("/../a"), Path::new("_/_/a"));
+    }
+}

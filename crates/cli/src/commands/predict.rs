@@ -1,0 +1,94 @@
+//! `rehearsal predict`.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::Result;
+use rehearsal::learner::Prediction;
+use rehearsal_data::{
+    photos::{ScanOptions, find, lines},
+    printable,
+};
+use rehearsal_model::{Model, Version};
+use serde_json::json;
+
+use crate::{
+    args::model::{Predict, Which},
+    photos,
+    printer::{columns, message, print},
+    refusal::{Refused, said},
+};
+
+/// Photos that are read before the first of them is answered.
+const AT_ONCE: usize = 200;
+
+/// Says what photos show, a line for each.
+pub fn predict(args: &Predict) -> Result<ExitCode> {
+    said(predict_all(args))
+}
+
+/// The version that was asked for, else the one that is used.
+pub fn version(model: &Model, which: &Which) -> Result<Version> {
+    Ok(which.version.map_or_else(|| model.current(), |number| model.version(number))?)
+}
+
+fn predict_all(args: &Predict) -> Result<ExitCode> {
+    if let Some(percent) = args.threshold.filter(|percent| !(0.0..=100.0).contains(percent)) {
+        return Err(Refused(format!("`--threshold` is {percent}, not between 0 and 100 %")).into());
+    }
+    let model = Model::open(&args.model)?;
+    let version = version(&model, &args.which)?;
+    let (paths, ignored) = find(&args.paths, &ScanOptions::default())?;
+    lines(&ignored, std::path::Path::new("")).iter().for_each(|line| message(&printable(line)));
+    if paths.is_empty() {
+        return Err(Refused("there is no photo to look at".into()).into());
+    }
+    let threshold = args.threshold.map(|percent| percent / 100.0).or(version.threshold);
+    if threshold.is_none() {
+        let is_small = version.exam.questions().len() < Version::SMALLEST_EXAM;
+        let why = if is_small { "the exam is too small" } else { "no threshold makes 19 of 20 exam answers right" };
+        message(&format!("nothing is marked unsure: {why}"));
+    }
+    let threshold = threshold.unwrap_or(0.0);
+    for paths in paths.chunks(AT_ONCE) {
+        let images = photos::read(paths, version.learner.shape(), args.skip_bad, true)?;
+        let read: Vec<_> = paths.iter().zip(images).filter_map(|(path, image)| Some((path, image?))).collect();
+        let images: Vec<_> = read.iter().map(|(_, image)| image.clone()).collect();
+        let predictions = version.learner.predict(&images).map_err(rehearsal_model::ModelError::from)?;
+        let answers = read.iter().map(|(path, _)| *path).zip(predictions);
+        print(&if args.json { json_lines(answers, threshold) } else { text_lines(answers, threshold, args.others) })?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shown(path: &std::path::Path) -> String {
+    printable(&path.to_string_lossy())
+}
+
+/// `new/1.jpg  boots  61 %  unsure  (clogs 30 %, sandals 5 %)`
+fn text_lines<'a>(answers: impl Iterator<Item = (&'a PathBuf, Prediction)>, threshold: f64, others: usize) -> String {
+    let row = |(path, answer): (&PathBuf, Prediction)| {
+        let percent = |share: f32| format!("{:.0} %", 100.0 * share);
+        let named = |(class, share): &(std::sync::Arc<str>, f32)| format!("{class} {}", percent(*share));
+        let other: Vec<String> = answer.others.iter().take(others).map(named).collect();
+        let other = if other.is_empty() { String::new() } else { format!("({})", other.join(", ")) };
+        let unsure = if f64::from(answer.probability) < threshold { "unsure" } else { "" };
+        vec![shown(path), printable(&answer.class), percent(answer.probability), unsure.into(), printable(&other)]
+    };
+    let rows: Vec<Vec<String>> = answers.map(row).collect();
+    columns(&rows, &[false, false, true]).into_iter().map(|line| line + "\n").collect()
+}
+
+fn json_lines<'a>(answers: impl Iterator<Item = (&'a PathBuf, Prediction)>, threshold: f64) -> String {
+    let line = |(path, answer): (&PathBuf, Prediction)| {
+        let other = |(class, share): &(std::sync::Arc<str>, f32)| json!({ "class": &**class, "probability": share });
+        let line = json!({
+            "path": path,
+            "class": &*answer.class,
+            "probability": answer.probability,
+            "unsure": f64::from(answer.probability) < threshold,
+            "others": answer.others.iter().map(other).collect::<Vec<_>>(),
+        });
+        format!("{line}\n")
+    };
+    answers.map(line).collect()
+}

@@ -1,0 +1,33 @@
+//! `rehearsal use`.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use rehearsal_model::Model;
+use serde_json::json;
+
+use crate::{
+    args::model::Use,
+    printer::{self, print, score_text},
+    refusal::said,
+};
+
+/// Goes back to a version, or on to one.
+pub fn select(args: &Use) -> Result<ExitCode> {
+    said(select_version(args))
+}
+
+fn select_version(args: &Use) -> Result<ExitCode> {
+    let mut model = Model::open_to_change(&args.model)?;
+    let before = model.settings().current;
+    let version = model.select(args.version)?;
+    let classes = version.learner.classes().active().count();
+    if args.json {
+        print(&format!("{}\n", json!({ "version": args.version, "before": before, "classes": classes })))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let exam =
+        rehearsal_model::Score::of(&version.exam.take(&version.learner).map_err(rehearsal_model::ModelError::from)?);
+    print(&format!("version {}: {}, {}\n", args.version, printer::classes(classes), score_text(exam)))?;
+    Ok(ExitCode::SUCCESS)
+}

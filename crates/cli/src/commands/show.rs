@@ -1,0 +1,175 @@
+//! `rehearsal show`.
+
+use std::{collections::BTreeMap, process::ExitCode};
+
+use anyhow::Result;
+use rehearsal_data::printable;
+use rehearsal_model::{Entry, Event, Model, ModelError, Score, Version};
+use serde_json::{Value, json};
+
+use crate::{
+    args::model::Show,
+    printer::{bytes, columns, count, percent, plural, print},
+    refusal::said,
+};
+
+/// Shows a model.
+pub fn show(args: &Show) -> Result<ExitCode> {
+    said(show_model(args))
+}
+
+fn show_model(args: &Show) -> Result<ExitCode> {
+    let model = Model::open(&args.model)?;
+    let version = model.current()?;
+    let (history, classes) = (model.history()?, classes(&version)?);
+    if args.json {
+        print(&format!("{}\n", to_json(&model, &version, &history, &classes)?))?;
+    } else {
+        print(&text(&model, &version, &history, &classes)?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is known of a class.
+struct OfClass {
+    name: String,
+    exam: Score,
+    memory: usize,
+    learned: usize,
+}
+
+fn classes(version: &Version) -> Result<Vec<OfClass>> {
+    let answers = version.exam.take(&version.learner).map_err(ModelError::from)?;
+    let mut memory: BTreeMap<_, usize> = BTreeMap::new();
+    version.memory().for_each(|(class, ..)| *memory.entry(class).or_default() += 1);
+    let known = version.learner.classes();
+    let of_class = |class| OfClass {
+        name: known.name(class).to_string(),
+        exam: Score::of(answers.iter().filter(|answer| answer.class == class)),
+        memory: memory.get(&class).copied().unwrap_or(0),
+        learned: version.images_learned_of(class),
+    };
+    Ok(known.active().map(of_class).collect())
+}
+
+fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]) -> Result<String> {
+    let (settings, learner) = (model.settings(), &version.learner);
+    let config = learner.config();
+    let (shape, memory) = (learner.shape(), learner.memory());
+    let retrieval = config.retrieval.map(|retrieval| format!(" + {retrieval}")).unwrap_or_default();
+    let exam = classes.iter().fold(Score::default(), |sum, class| Score {
+        right: sum.right + class.exam.right,
+        total: sum.total + class.exam.total,
+    });
+    let mut lines = vec![
+        format!("{}: version {}, {} classes", model.path().display(), settings.current, count(classes.len())),
+        format!("  images   {} learned, seen as {}×{}", count(version.images_learned()), shape.height, shape.width),
+        format!("  exam     {} % of {}", percent(exam.share()), plural(exam.total, "image")),
+        format!("  memory   {} of {} images", count(memory.len()), count(memory.capacity())),
+        format!("  sure     {}", threshold_text(version.threshold, exam.total)),
+        format!("  learner  {}{retrieval}, width {}, seed {}", config.method, config.width, config.seed),
+    ];
+    if model.is_learning() {
+        lines.push("  a visit was interrupted: the same `rehearsal learn` goes on".into());
+    }
+    lines.push(String::new());
+    let mut rows = vec![["class", "learned", "memory", "exam"].map(String::from).to_vec()];
+    rows.extend(classes.iter().map(|class| {
+        let exam = match class.exam.total {
+            0 => "-".into(),
+            total => format!("{} % of {total}", percent(class.exam.share())),
+        };
+        vec![printable(&class.name), count(class.learned), count(class.memory), exam]
+    }));
+    lines.extend(columns(&rows, &[false, true, true]));
+    lines.push(String::new());
+    lines.extend(version_lines(model, history)?);
+    Ok(lines.into_iter().map(|line| line + "\n").collect())
+}
+
+fn threshold_text(threshold: Option<f64>, exam: usize) -> String {
+    match threshold {
+        Some(threshold) => format!("from {:.0} % on: 19 of 20 such answers are right", 100.0 * threshold),
+        None if exam < Version::SMALLEST_EXAM => "the exam is too small to say from where on".into(),
+        None => "no threshold makes 19 of 20 exam answers right".into(),
+    }
+}
+
+/// A line for each version that is kept, the one that is used with a star.
+fn version_lines(model: &Model, history: &[Entry]) -> Result<Vec<String>> {
+    let mut rows = vec![["version", "when", "", "size"].map(String::from).to_vec()];
+    for number in model.versions()? {
+        let star = if number == model.settings().current { "* " } else { "  " };
+        let size = model.bytes(number).map(bytes).unwrap_or_default();
+        let (when, what) = match history.iter().rev().find(|entry| made(entry) == Some(number)) {
+            Some(entry) => (entry.when.replace('T', " ")[..16].to_owned(), what(&entry.event)),
+            None => (String::new(), String::new()),
+        };
+        rows.push(vec![format!("{star}{number}"), when, printable(&what), size]);
+    }
+    Ok(columns(&rows, &[]))
+}
+
+/// The version that an event made.
+fn made(entry: &Entry) -> Option<u32> {
+    match &entry.event {
+        Event::Learned(report) => Some(report.version),
+        Event::Renamed { version, .. } | Event::Retired { version, .. } => Some(*version),
+        Event::Used { .. } | Event::Removed { .. } => None,
+    }
+}
+
+fn what(event: &Event) -> String {
+    match event {
+        Event::Learned(report) if report.used => {
+            format!("{} classes, exam {} %", report.classes, percent(report.exam.share()))
+        }
+        Event::Learned(report) => match &report.old {
+            Some(change) => {
+                let (before, after) = (percent(change.before.share()), percent(change.after.share()));
+                format!("held back, {before} → {after} %")
+            }
+            None => "held back".into(),
+        },
+        Event::Renamed { from, to, .. } => format!("{from} renamed {to}"),
+        Event::Retired { class, .. } => format!("{class} retired"),
+        Event::Used { .. } | Event::Removed { .. } => String::new(),
+    }
+}
+
+fn to_json(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]) -> Result<Value> {
+    let of_class = |class: &OfClass| {
+        json!({
+            "class": class.name, "learned": class.learned, "memory": class.memory,
+            "exam": { "right": class.exam.right, "total": class.exam.total },
+        })
+    };
+    let versions: Vec<Value> = model
+        .versions()?
+        .into_iter()
+        .map(|number| {
+            let entry = history.iter().rev().find(|entry| made(entry) == Some(number));
+            let mut line = entry.map_or(json!({}), |entry| json!(entry));
+            line["version"] = number.into();
+            line["is_used"] = (number == model.settings().current).into();
+            line["bytes"] = json!(model.bytes(number));
+            line
+        })
+        .collect();
+    let learner = &version.learner;
+    Ok(json!({
+        "model": model.path(),
+        "current": model.settings().current,
+        "size": learner.shape().height,
+        "keep": model.settings().keep,
+        "exam_per_class": model.settings().exam_per_class,
+        "images_learned": version.images_learned(),
+        "threshold": version.threshold,
+        "memory": { "images": learner.memory().len(), "capacity": learner.memory().capacity() },
+        "interrupted": model.is_learning(),
+        "classes": classes.iter().map(of_class).collect::<Vec<_>>(),
+        "config": learner.config(),
+        "versions": versions,
+        "history": history,
+    }))
+}

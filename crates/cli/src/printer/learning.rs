@@ -1,0 +1,162 @@
+//! How far learning from a visit is, and what came of it.
+
+use std::{
+    fmt::Write,
+    io::IsTerminal,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use rehearsal_model::{Change, ClassScore, Moment, Report, Score};
+
+use super::{bytes, classes, clock, count, message, percent, plural, progress::LINE_EVERY};
+
+/// A display of progress on standard error.
+pub struct LearningBar {
+    is_quiet: bool,
+    bar: Option<ProgressBar>,
+    /// When the first step of this session ended, and which that was.
+    start: Option<(Instant, u64)>,
+    last: Instant,
+}
+
+impl LearningBar {
+    /// Before the first step.
+    pub fn new(is_quiet: bool) -> Self {
+        Self { is_quiet, bar: None, start: None, last: Instant::now() }
+    }
+
+    /// After a step.
+    pub fn step(&mut self, moment: &Moment) {
+        if self.is_quiet {
+            return;
+        }
+        let (start, first) = *self.start.get_or_insert_with(|| (Instant::now(), moment.step));
+        let per_step = start.elapsed().as_secs_f64() / (moment.step - first).max(1) as f64;
+        let left = per_step * moment.steps.saturating_sub(moment.step) as f64;
+        let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
+        let loss = moment.loss.map_or_else(|| "-".to_owned(), |loss| format!("{loss:.2}"));
+        let left = if moment.step > first { clock(left) } else { "?".to_owned() };
+        let line = format!("pass {} of {} · loss {loss} · {left} left", moment.pass, moment.passes);
+        if std::io::stderr().is_terminal() {
+            let bar = self.bar.get_or_insert_with(|| bar(moment.steps));
+            bar.set_position(moment.step);
+            bar.set_message(line);
+        } else if self.last.elapsed() >= LINE_EVERY {
+            self.last = Instant::now();
+            message(&format!("learning  step {} of {} · {line}", moment.step, moment.steps));
+        }
+    }
+
+    /// Nothing is left to show.
+    pub fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar(steps: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("learning  {wide_bar} {msg}");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(steps).with_style(style.progress_chars("━━ "))
+}
+
+/// A share of an exam in percent, with how many images it stands on.
+pub fn score_text(score: Score) -> String {
+    match score.total {
+        0 => "no exam yet".to_owned(),
+        total => format!("exam {} % of {}", percent(score.share()), plural(total, "image")),
+    }
+}
+
+/// `91.5 → 90.2 %`, and whether that may be chance.
+fn change_text(change: &Change) -> String {
+    let (before, after) = (percent(change.before.share()), percent(change.after.share()));
+    let chance = match change.is_within_chance() {
+        _ if change.before.right == change.after.right => String::new(),
+        true => format!(" (may be chance, p = {:.2})", change.p),
+        false if change.p < 0.001 => " (beyond chance, p < 0.001)".to_owned(),
+        false => format!(" (beyond chance, p = {:.3})", change.p),
+    };
+    format!("{before} → {after} %{chance}")
+}
+
+/// What a visit came to, in lines that fit 60 columns.
+pub fn visit_text(model: &Path, report: &Report) -> String {
+    let mut text = String::new();
+    let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
+    let classes = classes(report.classes);
+    let number = report.version;
+    if report.used {
+        line(format!("version {number}: {classes}, {}", score_text(report.exam)));
+    } else {
+        line(format!("version {number} is kept but not used:"));
+    }
+    if let Some(change) = &report.old {
+        line(format!("  old classes {}", change_text(change)));
+        if let Some(most) = report.max_forgetting.filter(|_| !report.used) {
+            line(format!("  more than {most} points lost"));
+        }
+    }
+    if let (Some(new), Some(_)) = (report.new, report.old) {
+        line(format!("  new classes {} %", percent(new.share())));
+    }
+    if let Some(lost) = forgotten_most(&report.by_class) {
+        line(format!("  forgotten most: {lost}"));
+    }
+    let memory = match report.memory_capacity {
+        0 => "no memory".to_owned(),
+        capacity => format!("memory {} of {} images", count(report.memory), count(capacity)),
+    };
+    line(format!("  {memory}, {}", bytes(report.bytes)));
+    if !report.used {
+        line(format!("  use it all the same: rehearsal use {} {number}", model.display()));
+    }
+    text
+}
+
+/// The two classes that lost most, and on how many images that stands.
+fn forgotten_most(classes: &[ClassScore]) -> Option<String> {
+    let lost = |class: &&ClassScore| class.points_lost().filter(|points| *points > 0.0);
+    let mut worst: Vec<&ClassScore> = classes.iter().filter(|class| lost(class).is_some()).collect();
+    worst.sort_by(|a, b| lost(b).unwrap_or(0.0).total_cmp(&lost(a).unwrap_or(0.0)));
+    let words = |class: &&ClassScore| {
+        let (name, points) = (&class.class, lost(class).unwrap_or(0.0));
+        format!("{name} −{points:.1} points ({} exam images)", class.score.total)
+    };
+    let words: Vec<String> = worst.iter().take(2).map(words).collect();
+    (!words.is_empty()).then(|| words.join(",\n    "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(name: &str, total: usize, right: usize, before: Option<usize>) -> ClassScore {
+        ClassScore { class: name.into(), score: Score { right, total }, right_before: before }
+    }
+
+    #[test]
+    fn the_classes_that_lost_most_are_named() {
+        let classes = [
+            class("sandals", 25, 20, Some(21)),
+            class("boots", 20, 20, Some(19)),
+            class("clogs", 10, 5, Some(9)),
+            class("mules", 10, 3, None),
+        ];
+        let text = forgotten_most(&classes).unwrap();
+        assert_eq!(text, "clogs −40.0 points (10 exam images),\n    sandals −4.0 points (25 exam images)");
+        assert_eq!(forgotten_most(&classes[1..2]), None);
+    }
+
+    #[test]
+    fn a_change_says_whether_it_may_be_chance() {
+        let score = |right: usize| Score { right, total: 200 };
+        let change = |after: usize, p: f64| change_text(&Change { before: score(183), after: score(after), p });
+        assert_eq!(change(180, 0.63), "91.5 → 90.0 % (may be chance, p = 0.63)");
+        assert_eq!(change(150, 0.0004), "91.5 → 75.0 % (beyond chance, p < 0.001)");
+        assert_eq!(change(183, 1.0), "91.5 → 91.5 %");
+    }
+}

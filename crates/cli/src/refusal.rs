@@ -1,0 +1,33 @@
+//! What is wrong with what was asked of a model, or with the model itself: one sentence, exit code
+//! 2, nothing changed.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use rehearsal_data::{DataError, printable};
+use rehearsal_model::ModelError;
+
+use crate::{flags::as_flags, printer::message};
+
+/// A sentence that was made on the command line.
+#[derive(Debug)]
+pub struct Refused(pub String);
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// Says a refusal and makes it an exit code; other errors go on.
+pub fn said(done: Result<ExitCode>) -> Result<ExitCode> {
+    let Err(error) = done else { return done };
+    let is_refusal = error.is::<Refused>()
+        || error.downcast_ref::<ModelError>().is_some_and(ModelError::is_refusal)
+        || error.downcast_ref::<DataError>().is_some_and(|error| !matches!(error, DataError::Unwritable { .. }));
+    let sentence = printable(&as_flags(&format!("error: {error:#}")));
+    message(&sentence);
+    Ok(if is_refusal { ExitCode::from(2) } else { ExitCode::FAILURE })
+}

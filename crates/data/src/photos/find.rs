@@ -1,0 +1,43 @@
+//! The images among some paths, whatever their folders are called.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use super::{Ignored, ScanOptions, Walked, Why, kind, walk};
+use crate::{DataError, links::Bounds, regular};
+
+/// The image files among `paths` and below those that are folders, each once, in order; and what
+/// is not read. A file that is named is also taken if only its first bytes say that it is an image.
+///
+/// # Errors
+/// A path is not there, or a folder cannot be read or links out of itself.
+pub fn find(paths: &[PathBuf], options: &ScanOptions) -> Result<(Vec<PathBuf>, Vec<Ignored>), DataError> {
+    let (mut images, mut ignored, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for path in paths {
+        if path.is_dir() {
+            let bounds = Bounds::new(std::slice::from_ref(path), options.follow_links_outside)?;
+            let Walked { classes, loose, ignored: more } = walk(path, &bounds)?;
+            images.extend(loose.into_iter().chain(classes.into_iter().flat_map(|class| class.images)));
+            ignored.extend(more);
+        } else if !path.exists() {
+            let expected = "an image, or a folder of images".into();
+            return Err(DataError::Missing { path: path.clone(), expected });
+        } else {
+            match kind::by_name(path) {
+                Err(Why::NoImage) if begins_like_an_image(path) => images.push(path.clone()),
+                Err(why) => ignored.push(Ignored { path: path.clone(), why }),
+                Ok(()) => images.push(path.clone()),
+            }
+        }
+    }
+    images.retain(|path| seen.insert(path.clone()));
+    Ok((images, ignored))
+}
+
+fn begins_like_an_image(path: &Path) -> bool {
+    let mut first = [0; 16];
+    let read = regular::open(path, u64::MAX).and_then(|mut file| std::io::Read::read(&mut file, &mut first));
+    read.is_ok_and(|length| image::guess_format(&first[..length]).is_ok_and(|format| format.reading_enabled()))
+}

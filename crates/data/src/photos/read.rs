@@ -1,0 +1,64 @@
+//! A photo as pixels.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    DataError, Image, ImageShape, Progress, Unit,
+    decode::{LARGEST_FILE, decode, fit, to_grey},
+    files::unreadable,
+    regular::{self, is_irregular},
+};
+
+/// A photo, decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// In the shape that was asked for.
+    pub image: Image,
+    /// Of the file's bytes.
+    pub sha256: [u8; 32],
+}
+
+/// Decodes an image file: turned as its EXIF data say, the largest centred part that has the
+/// shape's proportions, resized, grey or in red, green and blue.
+///
+/// # Errors
+/// The file cannot be read ([`DataError::Unreadable`]), or is no image ([`DataError::Image`]).
+pub fn read(path: &Path, shape: ImageShape) -> Result<Decoded, DataError> {
+    let bad = |why: String| DataError::Image { path: path.into(), why };
+    let bytes = bytes(path)?.map_err(bad)?;
+    let picture = decode(&bytes).map_err(bad)?;
+    let mut pixels = vec![0; shape.height * shape.width * 3];
+    fit(&picture, (shape.height, shape.width), &mut pixels);
+    let image = if shape.channels == 1 { to_grey(&pixels).into() } else { pixels.into() };
+    Ok(Decoded { image, sha256: Sha256::digest(&bytes).into() })
+}
+
+/// Decodes many on all threads, in order; the result of each stands at its place.
+pub fn read_all<P: AsRef<Path> + Sync>(
+    paths: &[P],
+    shape: ImageShape,
+    progress: &dyn Progress,
+) -> Vec<Result<Decoded, DataError>> {
+    progress.begin("reading images", Unit::Items, 0, Some(paths.len() as u64));
+    let one = |path: &P| {
+        let decoded = read(path.as_ref(), shape);
+        progress.advance(1);
+        decoded
+    };
+    // One image at a time: they differ in size, and a thread that is done early takes the next.
+    let decoded = paths.par_iter().with_max_len(1).map(one).collect();
+    progress.end();
+    decoded
+}
+
+/// The bytes of an image file; the inner error says why it can be none.
+pub(crate) fn bytes(path: &Path) -> Result<Result<Vec<u8>, String>, DataError> {
+    match regular::read(path, LARGEST_FILE) {
+        Ok(bytes) => Ok(Ok(bytes)),
+        Err(error) if is_irregular(&error) => Ok(Err(error.to_string())),
+        Err(error) => Err(unreadable(path)(error)),
+    }
+}

@@ -1,0 +1,112 @@
+//! The gate against forgetting: how well the classes known before are known after a visit, on the
+//! same images of the exam, and whether a difference may be chance.
+
+use rehearsal::learner::Classes;
+use rehearsal_measure::mcnemar_of;
+use serde::{Deserialize, Serialize};
+
+use crate::{Answer, ClassScore, Score};
+
+/// A difference that chance alone brings about more often is not called one.
+const CHANCE: f64 = 0.05;
+
+/// What became of the classes known before.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Before the visit.
+    pub before: Score,
+    /// After it, on the same images.
+    pub after: Score,
+    /// McNemar's p: how likely a difference at least this one-sided is by chance alone.
+    pub p: f64,
+}
+
+/// What the exam says after a visit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gate {
+    /// The classes known before; none where there were none, or the exam has none of their images.
+    pub old: Option<Change>,
+    /// The classes that were new; none where the exam has none of their images.
+    pub new: Option<Score>,
+    /// Every class that can be predicted, in order of appearance.
+    pub by_class: Vec<ClassScore>,
+}
+
+impl Change {
+    /// How many points (hundredths) were lost; negative where some were won.
+    pub fn points_lost(&self) -> f64 {
+        100.0 * (self.before.share().unwrap_or(0.0) - self.after.share().unwrap_or(0.0))
+    }
+
+    /// Whether the difference may be chance.
+    pub fn is_within_chance(&self) -> bool {
+        self.p >= CHANCE
+    }
+}
+
+impl Gate {
+    /// Compares answers to the same questions: those of the version before, which knew `known`, and
+    /// those of the version after, which knows `classes`.
+    pub(crate) fn new(before: &[Answer], known: Option<&Classes>, after: &[Answer], classes: &Classes) -> Self {
+        let is_old = |class| known.is_some_and(|known: &Classes| known.active().any(|old| old == class));
+        let pairs: Vec<(&Answer, &Answer)> =
+            before.iter().zip(after).filter(|(_, answer)| is_old(answer.class)).collect();
+        let right = |answers: Vec<&Answer>| answers.iter().map(|answer| answer.right).collect::<Vec<bool>>();
+        let (first, second): (Vec<&Answer>, Vec<&Answer>) = pairs.into_iter().unzip();
+        let old = (!first.is_empty()).then(|| Change {
+            before: Score::of(first.iter().copied()),
+            after: Score::of(second.iter().copied()),
+            p: mcnemar_of(&right(first.clone()), &right(second.clone())).p,
+        });
+        let new = Score::of(after.iter().filter(|answer| !is_old(answer.class)));
+        let of_class = |class| ClassScore {
+            class: classes.name(class).to_string(),
+            score: Score::of(after.iter().filter(|answer| answer.class == class)),
+            right_before: is_old(class).then(|| Score::of(before.iter().filter(|answer| answer.class == class)).right),
+        };
+        Self { old, new: (new.total > 0).then_some(new), by_class: classes.active().map(of_class).collect() }
+    }
+
+    /// Whether more than so many points were lost.
+    pub fn is_shut(&self, most: f64) -> bool {
+        // A hair's breadth of rounding is no loss.
+        self.old.is_some_and(|change| change.points_lost() > most + 1e-9)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rehearsal::sample::Class;
+
+    use super::*;
+
+    fn answers(list: &[(u16, bool)]) -> Vec<Answer> {
+        let answer = |&(class, right)| Answer { class: Class(class), said: "x".into(), probability: 0.5, right };
+        list.iter().map(answer).collect()
+    }
+
+    fn known(names: &[&str]) -> Classes {
+        let mut classes = Classes::default();
+        names.iter().for_each(|name| assert!(classes.appear(name).is_some()));
+        classes
+    }
+
+    #[test]
+    fn only_the_classes_known_before_count_and_chance_is_called_chance() {
+        let before = answers(&[(0, true), (0, true), (1, true), (1, false), (2, false)]);
+        let after = answers(&[(0, true), (0, false), (1, true), (1, false), (2, true)]);
+        let gate = Gate::new(&before, Some(&known(&["a", "b"])), &after, &known(&["a", "b", "c"]));
+        let change = gate.old.unwrap();
+        assert_eq!((change.before, change.after), (Score { right: 3, total: 4 }, Score { right: 2, total: 4 }));
+        assert!((change.points_lost() - 25.0).abs() < 1e-9 && change.is_within_chance());
+        assert_eq!(gate.new, Some(Score { right: 1, total: 1 }));
+        assert!(gate.is_shut(24.0) && !gate.is_shut(25.0));
+        assert_eq!(gate.by_class[0].points_lost(), Some(50.0));
+        assert_eq!((gate.by_class[2].class.as_str(), gate.by_class[2].points_lost()), ("c", None));
+        let all: Vec<(u16, bool)> = (0..20).map(|_| (0, true)).collect();
+        let half: Vec<(u16, bool)> = (0..20).map(|i| (0, i % 2 == 0)).collect();
+        let gate = Gate::new(&answers(&all), Some(&known(&["a"])), &answers(&half), &known(&["a"]));
+        assert!(!gate.old.unwrap().is_within_chance(), "ten of twenty lost, none won: p = 2 / 1024");
+        assert_eq!(Gate::new(&[], None, &answers(&half), &known(&["a"])).old, None, "a first visit loses nothing");
+    }
+}

@@ -1,0 +1,132 @@
+//! `history.jsonl`: what was learned when, from how many images, with which result; and whatever
+//! else changed the model. A line counts once `model.toml` vouches for it.
+
+use std::{fs, io, path::Path};
+
+use rehearsal_runs::atomic;
+use serde::{Deserialize, Serialize};
+
+use crate::{Change, ClassScore, ModelError, ModelSettings, Score, calendar, digest::sha256};
+
+/// What a visit came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The number of the version.
+    pub version: u32,
+    /// The version that it was made from; none for the first.
+    pub parent: Option<u32>,
+    /// Whether it is used; a version that forgot too much is kept but not used.
+    pub used: bool,
+    /// The most points that the classes known before were allowed to lose, where that was said.
+    pub max_forgetting: Option<f64>,
+    /// Classes that can be predicted.
+    pub classes: usize,
+    /// Those that were new.
+    pub new_classes: Vec<String>,
+    /// Images that were learned.
+    pub images: usize,
+    /// Images that were kept back for the exam.
+    pub kept_back: usize,
+    /// Images that were known already and not counted twice.
+    pub seen_before: usize,
+    /// The whole exam.
+    pub exam: Score,
+    /// The classes known before, before and after.
+    pub old: Option<Change>,
+    /// The classes that were new.
+    pub new: Option<Score>,
+    /// Every class.
+    pub by_class: Vec<ClassScore>,
+    /// Below which probability an answer is unsure.
+    pub threshold: Option<f64>,
+    /// Images in memory.
+    pub memory: usize,
+    /// Images that fit.
+    pub memory_capacity: usize,
+    /// Bytes of the version's file.
+    pub bytes: u64,
+    /// Passes over the images.
+    pub passes: usize,
+    /// Steps taken.
+    pub steps: u64,
+    /// The mean loss of the last pass.
+    pub loss: Option<f32>,
+    /// Whether the norm's statistics were re-estimated from the memory.
+    pub recalibrated: bool,
+}
+
+/// What changed a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// A visit.
+    Learned(Box<Report>),
+    /// Another version was chosen.
+    Used {
+        /// Which.
+        version: u32,
+    },
+    /// A class was given another name, which made a version.
+    Renamed {
+        /// The version.
+        version: u32,
+        /// Its old name.
+        from: String,
+        /// Its new name.
+        to: String,
+    },
+    /// A class was retired, which made a version.
+    Retired {
+        /// The version.
+        version: u32,
+        /// Which.
+        class: String,
+    },
+    /// Images were removed from every version.
+    Removed {
+        /// How many different ones.
+        images: usize,
+    },
+}
+
+/// A line of the history.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// When, in universal time.
+    pub when: String,
+    /// What.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// The lines that `settings` vouch for.
+pub(crate) fn read(path: &Path, settings: &ModelSettings) -> Result<Vec<Entry>, ModelError> {
+    let bytes = vouched(path, settings)?;
+    let damaged = || ModelError::Damaged { path: path.into(), why: "a line of it cannot be read".into() };
+    let text = String::from_utf8(bytes).map_err(|_| damaged())?;
+    text.lines().map(|line| serde_json::from_str(line).map_err(|_| damaged())).collect()
+}
+
+/// Adds a line; it counts once the changed `settings` are written.
+pub(crate) fn add(path: &Path, settings: &mut ModelSettings, event: Event) -> Result<(), ModelError> {
+    let mut bytes = vouched(path, settings)?;
+    let entry = Entry { when: calendar::now(), event };
+    bytes.extend(serde_json::to_vec(&entry).expect("an entry is plain data"));
+    bytes.push(b'\n');
+    atomic::write(path, &bytes).map_err(|error| ModelError::Unwritable { path: path.into(), error })?;
+    (settings.history_bytes, settings.history_sha256) = (bytes.len() as u64, sha256(&bytes));
+    Ok(())
+}
+
+/// The bytes that `settings` vouch for: what was added without them is cut off.
+fn vouched(path: &Path, settings: &ModelSettings) -> Result<Vec<u8>, ModelError> {
+    let mut bytes = match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        read => read.map_err(|error| ModelError::Unreadable { path: path.into(), error })?,
+    };
+    bytes.truncate(usize::try_from(settings.history_bytes).unwrap_or(usize::MAX));
+    if bytes.len() as u64 == settings.history_bytes && sha256(&bytes) == settings.history_sha256 {
+        return Ok(bytes);
+    }
+    Err(ModelError::Damaged { path: path.into(), why: "its checksum is not that of its content".into() })
+}

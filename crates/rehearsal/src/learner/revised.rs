@@ -1,0 +1,86 @@
+//! What may change between two tasks: how long and how fast the next one is learned, how much is
+//! remembered, what classes are called and which of them are still wanted.
+
+use super::{Learner, LearnerError, Position};
+use crate::{
+    memory::Memorized,
+    optimizer::Schedule,
+    rng::{Rng, RngStream},
+    sample::Class,
+};
+
+/// How the coming tasks are learned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// Passes over each task.
+    pub epochs: usize,
+    /// The learning rate that a task begins with.
+    pub lr: f64,
+    /// How it changes in a task.
+    pub schedule: Schedule,
+}
+
+impl Learner {
+    /// Learns the coming tasks at another pace.
+    ///
+    /// # Errors
+    /// A number is out of its range, or a task has been begun: nothing has changed then.
+    pub fn set_pace(&mut self, pace: Pace) -> Result<(), LearnerError> {
+        let mut config = self.config.clone();
+        (config.epochs, config.optimizer.lr, config.optimizer.schedule) = (pace.epochs, pace.lr, pace.schedule);
+        config.check()?;
+        if matches!(self.position, Position { epoch: 0, batch: 0, .. }) {
+            self.config = config;
+            return Ok(());
+        }
+        Err(LearnerError::InsideTask)
+    }
+
+    /// Remembers at most so many samples from now on. Where more are stored, the largest class gives
+    /// way.
+    ///
+    /// # Errors
+    /// It is out of its range: nothing has changed then.
+    pub fn set_memory(&mut self, samples: usize) -> Result<(), LearnerError> {
+        let mut config = self.config.clone();
+        config.memory = samples;
+        config.check()?;
+        let rng = &mut Rng::new(config.seed, RngStream::Shrinking, &[self.position.steps]);
+        self.memory.resize(samples, rng);
+        self.config = config;
+        Ok(())
+    }
+
+    /// Forgets the stored samples that `which` names; what was learned from them stays learned.
+    pub fn forget(&mut self, mut which: impl FnMut(&Memorized) -> bool) -> usize {
+        let before = self.memory.len();
+        self.memory.retain(|stored| !which(stored));
+        before - self.memory.len()
+    }
+
+    /// Calls a class something else.
+    ///
+    /// # Errors
+    /// There is no such class, or another has that name.
+    pub fn rename_class(&mut self, from: &str, to: &str) -> Result<(), LearnerError> {
+        let class = self.class(from)?;
+        if self.classes.rename(class, to) { Ok(()) } else { Err(LearnerError::TakenName(to.to_owned())) }
+    }
+
+    /// Predicts a class no more and forgets its stored samples. When it comes again, it is learned
+    /// again.
+    ///
+    /// # Errors
+    /// There is no such class.
+    pub fn retire_class(&mut self, name: &str) -> Result<(), LearnerError> {
+        let class = self.class(name)?;
+        self.classes.retire(class);
+        self.forget(|stored| stored.sample.label == class);
+        Ok(())
+    }
+
+    fn class(&self, name: &str) -> Result<Class, LearnerError> {
+        let known = self.classes.find(name).filter(|class| !self.classes.is_retired(*class));
+        known.ok_or_else(|| LearnerError::NoSuchClass(name.to_owned()))
+    }
+}
