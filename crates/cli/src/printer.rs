@@ -2,7 +2,9 @@
 //! table at the end.
 
 mod bar;
+mod columns;
 mod comparison;
+mod font;
 mod overview;
 mod progress;
 mod summary;
@@ -10,7 +12,9 @@ mod summary;
 use std::io::{self, Write};
 
 pub use bar::Bar;
+pub use columns::{columns, padded};
 pub use comparison::{comparison, comparison_json};
+pub use font::Font;
 pub use overview::{Overview, Told};
 pub use progress::{Progress, clock};
 pub use summary::summary;

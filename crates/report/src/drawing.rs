@@ -6,6 +6,7 @@ mod canvas;
 mod head;
 mod heat_maps;
 mod legend;
+mod letters;
 mod lines;
 mod palette;
 mod png;
@@ -13,5 +14,6 @@ mod text;
 
 pub use axes::Axis;
 pub use heat_maps::{HeatMap, HeatMaps};
+pub use letters::{Letters, drawable, letters};
 pub use lines::{Curve, Lines, Panel, Point, Shape};
 pub use png::{RenderError, png};

@@ -15,10 +15,7 @@ use rehearsal_grid::Planned;
 use rehearsal_runs::GridDirectory;
 
 use super::state::State;
-use crate::{
-    args::grid::Place,
-    printer::{Bar, message},
-};
+use crate::{args::grid::Place, printer::Bar};
 
 /// A grid, read and checked.
 pub struct Plan {
@@ -90,14 +87,7 @@ impl Plan {
         for job in runs.iter().map(|&index| &self.jobs[index]) {
             let config = &job.config;
             if seen.insert((config.dataset.to_string(), config.data.clone(), config.size, config.skip_bad)) {
-                let source = config.dataset.open(&Request { progress: &Bar::default(), ..config.request() })?;
-                if !source.skipped().is_empty() {
-                    message(&format!(
-                        "{}: {} files are no images and are left out",
-                        config.dataset,
-                        source.skipped().len()
-                    ));
-                }
+                config.dataset.open(&Request { progress: &Bar::default(), ..config.request() })?;
             }
         }
         Ok(())
