@@ -4,6 +4,7 @@
 mod bar;
 mod columns;
 mod comparison;
+mod font;
 mod learning;
 mod overview;
 mod progress;
@@ -14,8 +15,9 @@ use std::io::{self, Write};
 use rehearsal_data::printable;
 
 pub use bar::Bar;
-pub use columns::columns;
+pub use columns::{columns, display_width, padded};
 pub use comparison::{comparison, comparison_json};
+pub use font::Font;
 pub use learning::{LearningBar, score_text, visit_text};
 pub use overview::{Overview, Told};
 pub use progress::{Progress, clock};

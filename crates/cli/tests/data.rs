@@ -154,12 +154,105 @@ fn a_run_on_a_folder_packs_it_once_and_skips_what_is_no_image_only_when_told() {
     assert!(!home.path().join("a").exists());
     let run = run(&["--out", "b", "--skip-bad", "--json"]);
     assert!(run.status.success(), "{}", text(&run.stderr));
-    assert!(text(&run.stderr).contains("1 files are no images and are left out"), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("1 file is no image and is left out:\n  cat/5.jpg: "), "{}", text(&run.stderr));
     let result: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((&result["config"]["size"], &result["config"]["skip-bad"]), (&16.into(), &true.into()));
-    let packs: Vec<_> = std::fs::read_dir(home.path().join("data/packs")).unwrap().collect();
+    assert!(text(&run.stderr).contains("packing 50 images of 16×16 into photos/.rehearsal/packs"), "beside the data");
+    let packs: Vec<_> = std::fs::read_dir(root.join(".rehearsal/packs")).unwrap().collect();
     assert_eq!(packs.len(), 2, "{packs:?}");
-    assert!(!root.join("packs").exists(), "nothing is written into the user's folder");
+    assert!(!home.path().join("data").exists(), "and nowhere else");
+}
+
+/// `run`, `verify`, `stats` and `preview` name what they do not read alike.
+#[test]
+fn what_is_not_read_is_named_by_every_verb() {
+    let home = Home::new();
+    let root = folder(home.path());
+    for name in ["cat/IMG_0231.HEIC", "notes.txt", "dog/photo.avif", "cat/.DS_Store", "loose.jpg"] {
+        std::fs::write(root.join(name), b"").unwrap();
+    }
+    (0..7).for_each(|i| std::fs::write(root.join(format!("dog/{i}.txt")), b"").unwrap());
+    for class in ["empty", "dog/small", "one"] {
+        std::fs::create_dir_all(root.join(class)).unwrap();
+    }
+    for name in ["dog/small/1.jpg", "dog/small/2.jpg", "one/1.jpg"] {
+        std::fs::write(root.join(name), support::jpeg(40, 20, 77)).unwrap();
+    }
+    let expected = [
+        "\n11 files are ignored, and 1 hidden:\n",
+        "\n  cat/IMG_0231.HEIC: HEIC is not read, convert it to JPEG\n",
+        "\n  dog/photo.avif: AVIF is not read, convert it to JPEG\n",
+        "\n  loose.jpg: in no folder of a class\n  and 1 more: no image\n",
+        "\nfolders inside folders are classes, called by their paths: dog/small\n",
+    ];
+    let data = ["folder", "--data", "photos", "--size", "16"];
+    let run = ["run", "--dataset", "folder", "--data", "photos", "--size", "16", "--tasks", "5", "--width", "4"];
+    let verbs = [&["data", "verify"][..], &["data", "stats"], &["data", "preview"]].map(|verb| [verb, &data].concat());
+    for command in verbs.into_iter().chain([run.to_vec()]) {
+        let said = output(home.path(), &command);
+        let errors = format!("\n{}", text(&said.stderr));
+        for line in expected {
+            assert_eq!(errors.matches(line).count(), 1, "{command:?}: {line:?} in {errors}");
+        }
+    }
+    let verify = output(home.path(), &[&["data", "verify"][..], &data].concat());
+    let errors = text(&verify.stderr);
+    assert!(verify.status.success(), "{errors}");
+    assert!(errors.contains("class `empty` has no images\n"), "{errors}");
+    assert!(errors.contains("class `one` has one image, so that none is left for testing\n"), "{errors}");
+    let json: Value =
+        serde_json::from_str(&succeeds(home.path(), &[&["data", "verify", "--json", "-q"][..], &data].concat()))
+            .unwrap();
+    let ignored = json["report"]["ignored"].as_array().unwrap();
+    assert_eq!(ignored.len(), 12);
+    assert!(ignored.iter().any(|file| file["why"] == "HEIC is not read, convert it to JPEG"), "{json}");
+    let refused = output(home.path(), &run);
+    assert_eq!(refused.status.code(), Some(2), "a class without images cannot be learned");
+}
+
+#[test]
+fn packs_that_nobody_uses_are_removed_and_named() {
+    let home = Home::new();
+    let root = folder(home.path());
+    let stats = ["data", "stats", "folder", "--data", "photos", "--size", "16"];
+    let clean = ["data", "clean", "--data", "photos"];
+    succeeds(home.path(), &stats);
+    std::fs::remove_file(root.join("cat/3.jpg")).unwrap();
+    let again = output(home.path(), &stats);
+    assert!(text(&again.stderr).contains("49 of them were in older packs"), "{}", text(&again.stderr));
+    let packs = || std::fs::read_dir(root.join(".rehearsal/packs")).unwrap().count();
+    let dry = output(home.path(), &[&clean[..], &["--dry-run"]].concat());
+    assert_eq!((packs(), text(&dry.stdout).lines().count()), (4, 2), "{}", text(&dry.stdout));
+    assert!(text(&dry.stdout).contains("have changed\n") && text(&dry.stderr).contains("would be removed"));
+    let json: Value = serde_json::from_str(&succeeds(home.path(), &[&clean[..], &["--json"]].concat())).unwrap();
+    assert_eq!((&json["removed"], json["files"].as_array().unwrap().len(), packs()), (&true.into(), 2, 2));
+    assert!(text(&output(home.path(), &clean).stderr).contains("every pack is used"));
+    let third = output(home.path(), &stats);
+    assert!(!text(&third.stderr).contains("packing"), "{}", text(&third.stderr));
+}
+
+/// Columns line up by what a terminal shows, and sheets are drawn in every script.
+#[test]
+fn names_in_any_script_line_up_and_are_drawn() {
+    let home = Home::new();
+    for class in ["cat", "猫", "кошка", "قطة"] {
+        std::fs::create_dir_all(home.path().join("photos").join(class)).unwrap();
+        for i in 0..5u8 {
+            let path = home.path().join("photos").join(class).join(format!("{i}.jpg"));
+            std::fs::write(path, support::jpeg(40, 20, i)).unwrap();
+        }
+    }
+    let stats = succeeds(home.path(), &["data", "stats", "folder", "--data", "photos", "--size", "16"]);
+    assert!(stats.contains("\nкошка        4        1\n"), "{stats}");
+    assert!(stats.contains("\n猫           4        1\n"), "a letter of two columns: {stats}");
+    succeeds(home.path(), &["data", "preview", "folder", "--data", "photos", "--size", "16", "-o", "sheet.png"]);
+    let sheet = image::open(home.path().join("sheet.png")).unwrap().into_luma8();
+    let row = sheet.height() / 4;
+    for class in 0..4 {
+        let dark = |x: u32, y: u32| sheet.get_pixel(x, class * row + y).0[0] < 128;
+        let ink = (0..40).flat_map(|x| (4..row).map(move |y| (x, y))).filter(|&(x, y)| dark(x, y)).count();
+        assert!(ink > 20, "class {class} has a name: {ink} dark pixels");
+    }
 }
 
 /// A class may be called anything: what a terminal would obey is shown instead.
@@ -226,7 +319,7 @@ fn a_process_killed_while_packing_leaves_nothing_that_is_taken_for_complete() {
         (0..count).for_each(|i| std::fs::write(folder.join(format!("{i:03}.jpg")), &image).unwrap());
     }
     let stats = ["data", "stats", "folder", "--data", "photos", "--size", "32", "--json"];
-    let packs = home.path().join("data/packs");
+    let packs = home.path().join("photos/.rehearsal/packs");
     let with = |extension: &str| -> Vec<PathBuf> {
         let files = std::fs::read_dir(&packs).into_iter().flatten().flatten().map(|entry| entry.path());
         files.filter(|path| path.to_string_lossy().ends_with(extension)).collect()

@@ -10,6 +10,7 @@ use crate::{
     catalogue::card,
     choice::{Choice, UnknownName},
     digest::hexadecimal,
+    photos::Ignored,
     reshape::reshaped,
 };
 
@@ -100,6 +101,7 @@ struct Chained {
     sha256: String,
     incomplete: Vec<Incomplete>,
     skipped: Vec<Skipped>,
+    ignored: Vec<Ignored>,
 }
 
 impl Chained {
@@ -123,8 +125,9 @@ impl Chained {
         let names = names(&sources, datasets);
         let incomplete = sources.iter().flat_map(|source| source.incomplete().to_vec()).collect();
         let skipped = sources.iter().flat_map(|source| source.skipped().to_vec()).collect();
+        let ignored = sources.iter().flat_map(|source| source.ignored().to_vec()).collect();
         let sources = sources.into_iter().map(|source| reshaped(source, shape)).collect();
-        Self { sources, shape, names, labels, sha256: hexadecimal(digest), incomplete, skipped }
+        Self { sources, shape, names, labels, sha256: hexadecimal(digest), incomplete, skipped, ignored }
     }
 }
 
@@ -176,6 +179,10 @@ impl Source for Chained {
 
     fn skipped(&self) -> &[Skipped] {
         &self.skipped
+    }
+
+    fn ignored(&self) -> &[Ignored] {
+        &self.ignored
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     limits,
     pack::{self, Packing},
     reshape::reshaped,
+    told::{about_listing, about_skipped},
 };
 
 /// Every data set there is.
@@ -68,7 +69,8 @@ pub struct Request<'a> {
     pub follow_links_outside: bool,
     /// On how many threads images are decoded; else on as many as there are cores.
     pub threads: Option<usize>,
-    /// Where packed images are kept; else beside the data, where data live.
+    /// Where packed images are kept; else beside the data if these can be written to, else where
+    /// data live.
     pub packs: Option<&'a Path>,
     /// Who hears how far it is, where images must be packed first.
     pub progress: &'a dyn Progress,
@@ -105,11 +107,17 @@ impl Dataset {
                 let size = request.size.map(|size| ImageShape { height: size, width: size, ..shape });
                 reshaped(source, size.unwrap_or(shape))
             }
-            Found::Files(listing, directory) => {
-                let size = request.size.unwrap_or(card(self).size);
+            Found::Files(listing, directories) => {
+                let (size, root) = (request.size.unwrap_or(card(self).size), listing.root.clone());
                 let Request { skip_bad, threads, progress, .. } = *request;
-                let packing = Packing { name: self.name(), size, skip_bad, threads, directory: &directory, progress };
-                Arc::new(pack::open(listing, &packing)?)
+                about_listing(&listing, progress);
+                let directories = &directories[..];
+                let packed = pack::open(
+                    listing,
+                    &Packing { name: self.name(), size, skip_bad, threads, directories, progress },
+                )?;
+                about_skipped(packed.skipped(), &root, progress);
+                Arc::new(packed)
             }
         };
         let [train, test] = Split::BOTH.map(|split| source.labels(split).len());

@@ -47,6 +47,7 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
     match reader.format() {
         None => return Err(unrecognised(bytes)),
+        Some(format) if !format.reading_enabled() => return Err(unrecognised(bytes)),
         Some(ImageFormat::Jpeg) if is_cut(bytes) => return Err("its end is missing".into()),
         Some(_) => {}
     }

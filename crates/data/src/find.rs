@@ -19,8 +19,8 @@ use crate::{
 pub(crate) enum Found {
     /// Ready to give images.
     Source(Arc<dyn Source>),
-    /// Image files, to be packed into this directory.
-    Files(Listing, PathBuf),
+    /// Image files, and where they may be packed.
+    Files(Listing, Vec<PathBuf>),
 }
 
 impl Found {
@@ -46,7 +46,7 @@ impl Dataset {
             let bounds = bounds(&[root.into()])?;
             let listing = folder::list(root, &bounds)?;
             bounds.check_listing(&listing)?;
-            return Ok(Found::Files(listing, packs(request, None)?));
+            return Ok(self.files(listing, root, request));
         }
         let home = request.directory.map_or_else(home::default_directory, |directory| Ok(directory.to_path_buf()))?;
         let roots = self.roots(&home, request.directory.is_none())?;
@@ -63,8 +63,13 @@ impl Dataset {
             _ => self.listing(&roots, request, &bounds)?,
         };
         bounds.check_listing(&listing)?;
-        let is_home = Place::new(&home, self.name()).is_home();
-        Ok(Found::Files(listing, packs(request, is_home.then_some(&home))?))
+        Ok(self.files(listing, &home, request))
+    }
+
+    /// Image files that were found below `root`.
+    fn files(self, listing: Listing, root: &Path, request: &Request) -> Found {
+        let packs = request.packs.map_or_else(|| home::packs(self, request.directory), |packs| vec![packs.into()]);
+        Found::Files(Listing { root: root.into(), dataset: Some(self), ..listing }, packs)
     }
 
     /// How many training and test images are in `home`, without reading any of them.
@@ -77,7 +82,7 @@ impl Dataset {
             Self::MiniImagenet if mini_imagenet::is_pickled(&roots[0]) => mini_imagenet::count(&roots[0]),
             _ => {
                 let listing = self.listing(&roots, &Request::default(), &Bounds::new(&roots, true)?)?;
-                Ok(Found::Files(listing, PathBuf::new()).count())
+                Ok(Found::Files(listing, Vec::new()).count())
             }
         }
     }
@@ -129,15 +134,5 @@ impl Dataset {
 
     fn absent(self, home: &Path, expected: String) -> DataError {
         DataError::Absent { dataset: self, home: home.into(), expected }
-    }
-}
-
-/// Where packs are kept: beside the data if they are in a home, never in a folder of the user's
-/// own.
-fn packs(request: &Request, home: Option<&Path>) -> Result<PathBuf, DataError> {
-    match (request.packs, home) {
-        (Some(packs), _) => Ok(packs.into()),
-        (None, Some(home)) => Ok(home.join("packs")),
-        (None, None) => Ok(home::default_directory()?.join("packs")),
     }
 }

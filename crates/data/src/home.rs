@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::DataError;
+use crate::{DataError, Dataset, choice::Choice};
 
 /// The directory of all data sets, where the user names none.
 ///
@@ -28,6 +28,28 @@ fn from(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     variable("REHEARSAL_DATA").or_else(|| platform().map(|path| path.join("rehearsal")))
 }
 
+/// The packs of a home.
+const PACKS: &str = "packs";
+
+/// The packs of a folder of the user's own: no class, and in nobody's way.
+const HIDDEN: &str = ".rehearsal/packs";
+
+/// Where packs of a data set in `directory` may be, the best place first: beside it, or where all
+/// data live. A home of data sets has a folder for them; in any other the folder is hidden.
+pub(crate) fn packs(dataset: Dataset, directory: Option<&Path>) -> Vec<PathBuf> {
+    let is_home = |home: &Path| dataset != Dataset::Folder && home.join(dataset.name()).is_dir();
+    let beside = directory.map(|home| home.join(if is_home(home) { PACKS } else { HIDDEN }));
+    let shared = default_directory().ok().map(|home| home.join(PACKS));
+    let mut places: Vec<PathBuf> = beside.into_iter().chain(shared).collect();
+    places.dedup();
+    places
+}
+
+/// Wherever packs may be in a directory of data.
+pub(crate) fn all_packs(directory: &Path) -> [PathBuf; 2] {
+    [PACKS, HIDDEN].map(|packs| directory.join(packs))
+}
+
 /// Where the files of one data set may be: in the directory itself, in the folder of the data set's
 /// name, or in the parts that [`crate::fetch`] unpacked there.
 #[derive(Clone, Debug)]
@@ -46,12 +68,6 @@ impl Place {
     /// itself.
     pub(crate) fn find(&self, folder: &str, marker: &str) -> Option<PathBuf> {
         self.places().into_iter().flat_map(|place| [place.join(folder), place]).find(|path| path.join(marker).exists())
-    }
-
-    /// The data set was found in a home that holds others beside it: what is made from it may stand
-    /// there too.
-    pub(crate) fn is_home(&self) -> bool {
-        self.home.join(self.name).is_dir()
     }
 
     fn places(&self) -> Vec<PathBuf> {

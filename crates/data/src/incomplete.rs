@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DataError, Dataset, Image, ImageShape, Skipped, Source, Split, catalogue::card};
+use crate::{DataError, Dataset, Image, ImageShape, Skipped, Source, Split, catalogue::card, photos::Ignored};
 
 /// How many images of a split are here, and how many were published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ impl fmt::Display for Incomplete {
 }
 
 /// 30000 as `30,000`.
-fn thousands(number: usize) -> String {
+pub(crate) fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -125,6 +125,10 @@ impl Source for Part {
 
     fn skipped(&self) -> &[Skipped] {
         self.inner.skipped()
+    }
+
+    fn ignored(&self) -> &[Ignored] {
+        self.inner.ignored()
     }
 
     fn incomplete(&self) -> &[Incomplete] {

@@ -21,6 +21,7 @@
 pub mod catalogue;
 pub mod chain;
 pub mod choice;
+pub mod clean;
 mod dataset;
 pub mod decode;
 mod digest;
@@ -48,6 +49,7 @@ mod sources;
 mod split;
 pub mod stats;
 mod threads;
+mod told;
 pub mod unpack;
 pub mod verify;
 

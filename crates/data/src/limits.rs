@@ -41,7 +41,7 @@ pub(crate) fn check_images(
 }
 
 /// 27000000 bytes as `27.0 MB`.
-fn megabytes(bytes: usize) -> String {
+pub(crate) fn megabytes(bytes: usize) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 

@@ -4,7 +4,7 @@
 //! ```text
 //! header   one line of JSON, filled with spaces to 4,096 bytes: key, shape, how many images
 //! images   [count, height, width, channels] bytes; zeros where a file was no image
-//! journal  one line of JSON per chunk: CRC-32 of its pixels, SHA-256 of the files it was made
+//! journal  one line of JSON per chunk: CRC-32 of its pixels, SHA-256 of each file it was made
 //!          from, which of them were bad, CRC-32 of the line
 //! ```
 //!
@@ -15,10 +15,15 @@
 //! counts when its line is in the journal and its pixels have the line's CRC: whatever a killed
 //! process left, the next one goes on behind the last chunk that counts. Then the journal is put
 //! behind the images, and the file is synced and renamed: a `.pack` is always complete.
+//!
+//! When files change, another pack is made, and images of files that have not changed are copied
+//! from the older ones.
 
 mod checked;
 mod format;
 mod make;
+mod older;
+mod place;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -26,11 +31,13 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use checked::Checked;
-pub(crate) use format::{Chunk, Header};
+pub(crate) use format::{Chunk, Header, Owner, Stamp};
+use older::Older;
+use place::Place;
 
 use crate::{
-    DataError, Image, ImageShape, Progress, Skipped, Source, Split, digest::hexadecimal, files::unreadable,
-    mapped::Mapped, photos::Ignored,
+    DataError, Dataset, Image, ImageShape, Progress, Skipped, Source, Split, digest::hexadecimal, files::unreadable,
+    incomplete::thousands, mapped::Mapped, photos::Ignored,
 };
 
 /// One image file and what it shows.
@@ -59,6 +66,10 @@ pub struct Listing {
     pub ignored: Vec<Ignored>,
     /// Some class is a folder inside a folder, and is called by its path.
     pub nested: bool,
+    /// The directory of the data set, as the user gave it.
+    pub root: PathBuf,
+    /// Which data set it is, if it is one of ours.
+    pub dataset: Option<Dataset>,
 }
 
 impl Listing {
@@ -81,8 +92,8 @@ pub struct Packing<'a> {
     pub skip_bad: bool,
     /// On how many threads; else on as many as there are cores.
     pub threads: Option<usize>,
-    /// Where packs are kept.
-    pub directory: &'a Path,
+    /// Where packs may be: in the first of them that can be written to, new ones are made.
+    pub directories: &'a [PathBuf],
     /// Who hears how far it is.
     pub progress: &'a dyn Progress,
 }
@@ -94,29 +105,32 @@ pub struct Packing<'a> {
 pub fn open(listing: Listing, packing: &Packing) -> Result<Packed, DataError> {
     let mut digest = Sha256::new();
     let mut skipped = Vec::new();
-    let mut part = |split: Split| -> Result<Part, DataError> {
-        let part = part(listing.entries(split), split, packing)?;
+    let [train, test] = place::places(&listing, packing)?;
+    let older = if train.is_made && test.is_made { Older::default() } else { Older::find(packing) };
+    let mut part = |split: Split, place: Place| -> Result<Part, DataError> {
+        let part = part(listing.entries(split), split, place, packing, &older)?;
         digest.update(split.name());
         digest.update(&part.files);
         skipped.extend(part.skipped.iter().cloned());
         Ok(part)
     };
-    let (train, test) = (part(Split::Train)?, part(Split::Test)?);
+    let (train, test) = (part(Split::Train, train)?, part(Split::Test, test)?);
+    let copied = train.copied + test.copied;
+    if copied > 0 {
+        packing.progress.say(&format!("{} of them were in older packs", thousands(copied)));
+    }
     let shape = ImageShape { height: packing.size, width: packing.size, channels: 3 };
-    let Listing { class_names, domain_names, .. } = listing;
-    Ok(Packed { shape, class_names, domain_names, train, test, sha256: hexadecimal(digest), skipped })
+    let Listing { class_names, domain_names, ignored, .. } = listing;
+    Ok(Packed { shape, class_names, domain_names, train, test, sha256: hexadecimal(digest), skipped, ignored })
 }
 
-fn part(entries: &[Entry], split: Split, packing: &Packing) -> Result<Part, DataError> {
-    let header = Header::new(entries, packing.size)?;
-    let path = packing.directory.join(header.file_name(packing.name, split));
-    if !path.exists() {
-        make::make(&path, entries, &header, split, packing)?;
-    }
+fn part(entries: &[Entry], split: Split, place: Place, packing: &Packing, older: &Older) -> Result<Part, DataError> {
+    let Place { path, header, is_made } = place;
+    let copied = if is_made { 0 } else { make::make(&path, entries, &header, split, packing, older)? };
     let map = Mapped::open(&path, u64::MAX).map_err(unreadable(&path))?;
     let chunks = format::read(&map, &header, &path)?;
     let images = Checked::new(map, header, &path, &chunks);
-    Part::new(images, &chunks, entries, packing.skip_bad)
+    Ok(Part { copied, ..Part::new(images, &chunks, entries, packing.skip_bad)? })
 }
 
 /// A split of a packed data set.
@@ -130,6 +144,8 @@ struct Part {
     skipped: Vec<Skipped>,
     /// Labels, domains and the digests of all files.
     files: Vec<u8>,
+    /// How many images came from older packs when it was made just now.
+    copied: usize,
 }
 
 impl Part {
@@ -137,7 +153,8 @@ impl Part {
         let (mut labels, mut domains, mut places) = (Vec::new(), Vec::new(), Vec::new());
         let (mut skipped, mut files) = (Vec::new(), Vec::new());
         for (chunk, entries) in chunks.iter().zip(entries.chunks(format::CHUNK)) {
-            files.extend(chunk.sha256.as_bytes());
+            let digests = chunk.digests().into_iter().fold(Sha256::new(), Sha256::chain_update);
+            files.extend(hexadecimal(digests).as_bytes());
             for (index, entry) in entries.iter().enumerate() {
                 files.extend(entry.label.to_le_bytes());
                 files.extend(entry.domain.to_le_bytes());
@@ -153,7 +170,7 @@ impl Part {
                 }
             }
         }
-        Ok(Self { images, labels, domains, places, skipped, files })
+        Ok(Self { images, labels, domains, places, skipped, files, copied: 0 })
     }
 }
 
@@ -167,6 +184,7 @@ pub struct Packed {
     test: Part,
     sha256: String,
     skipped: Vec<Skipped>,
+    ignored: Vec<Ignored>,
 }
 
 impl Packed {
@@ -211,17 +229,24 @@ impl Source for Packed {
     fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
+
+    fn ignored(&self) -> &[Ignored] {
+        &self.ignored
+    }
 }
 
 /// Checks every chunk of a pack against its CRC; gives the numbers of the bad images' chunks as
-/// ranges of images.
+/// ranges of images, and nothing where another version of this program made the pack.
 ///
 /// # Errors
 /// The file is no pack.
-pub fn verify(path: &Path) -> Result<Vec<std::ops::Range<usize>>, DataError> {
+pub fn verify(path: &Path) -> Result<Option<Vec<std::ops::Range<usize>>>, DataError> {
     let map = Mapped::open(path, u64::MAX).map_err(unreadable(path))?;
+    if Header::is_of_another_version(&map) {
+        return Ok(None);
+    }
     let header = Header::read(&map, path)?;
     let chunks = format::read(&map, &header, path)?;
     let bad = chunks.iter().filter(|chunk| crc32fast::hash(header.pixels(&map, chunk.number)) != chunk.crc32);
-    Ok(bad.map(|chunk| header.images_of(chunk.number)).collect())
+    Ok(Some(bad.map(|chunk| header.images_of(chunk.number)).collect()))
 }

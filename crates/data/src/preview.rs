@@ -1,7 +1,11 @@
 //! A contact sheet: a row of images for every class, with its name, in as many columns of rows as
 //! make the sheet about square.
 
-mod font;
+mod dots;
+mod lettering;
+
+pub use dots::Dots;
+pub use lettering::{Lettering, Letters};
 
 use image::{ImageFormat, Rgb, RgbImage};
 
@@ -19,19 +23,29 @@ const BACKGROUND: Rgb<u8> = Rgb([255, 255, 255]);
 const INK: Rgb<u8> = Rgb([32, 32, 32]);
 
 /// The first `per_class` images of every class of a split, one row a class, its name at the left.
-/// Small images are shown enlarged.
+/// Small images are shown enlarged. Names are written in dots, which have no letters but A to Z.
 ///
 /// # Errors
 /// An image cannot be read.
 pub fn sheet(source: &dyn Source, split: Split, per_class: usize) -> Result<Vec<u8>, DataError> {
-    let names = source.class_names();
-    let layout = Layout::new(source.shape(), names, per_class);
+    sheet_in(&Dots, source, split, per_class)
+}
+
+/// As [`sheet`], with names in letters of one's own.
+///
+/// # Errors
+/// An image cannot be read.
+pub fn sheet_in(
+    lettering: &dyn Lettering,
+    source: &dyn Source,
+    split: Split,
+    per_class: usize,
+) -> Result<Vec<u8>, DataError> {
+    let names: Vec<Letters> = source.class_names().iter().map(|name| lettering.letters(&readable(name))).collect();
+    let layout = Layout::new(source.shape(), &names, per_class);
     let mut sheet = RgbImage::from_pixel(layout.width() as u32, layout.height() as u32, BACKGROUND);
     for (class, name) in names.iter().enumerate() {
-        let (left, top) = layout.name(class);
-        font::write(&readable(name), LONGEST_NAME, |x, y| {
-            sheet.put_pixel((left + x) as u32, (top + y) as u32, INK);
-        });
+        name.draw(layout.name(class), INK, BACKGROUND, &mut sheet);
     }
     let mut shown = vec![0; names.len()];
     for (index, &label) in source.labels(split).iter().enumerate() {
@@ -47,9 +61,13 @@ pub fn sheet(source: &dyn Source, split: Split, per_class: usize) -> Result<Vec<
     Ok(png.into_inner())
 }
 
-/// `maple_tree` is how a file says `maple tree`.
+/// `maple_tree` is how a file says `maple tree`. Of a long name, the first letters.
 fn readable(name: &str) -> String {
-    name.replace('_', " ")
+    let name = name.replace('_', " ");
+    match name.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name,
+    }
 }
 
 /// What stands where, in pixels. Places are (left, top).
@@ -58,8 +76,9 @@ struct Layout {
     /// How often each pixel of an image is repeated, across and down.
     zoom: usize,
     per_class: usize,
-    /// Pixels of the longest name.
+    /// Pixels of the longest name, and of the highest.
     name_width: usize,
+    name_height: usize,
     /// Classes below one another.
     rows: usize,
     /// Columns of classes.
@@ -67,11 +86,11 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(shape: ImageShape, names: &[String], per_class: usize) -> Self {
+    fn new(shape: ImageShape, names: &[Letters], per_class: usize) -> Self {
         let zoom = SMALLEST.div_ceil(shape.height.max(shape.width).max(1));
-        let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(LONGEST_NAME);
-        let name_width = longest * font::ADVANCE;
-        let mut layout = Self { shape, zoom, per_class, name_width, rows: names.len(), columns: 1 };
+        let name_width = names.iter().map(|name| name.width).max().unwrap_or(0);
+        let name_height = names.iter().map(|name| name.height).max().unwrap_or(0);
+        let mut layout = Self { shape, zoom, per_class, name_width, name_height, rows: names.len(), columns: 1 };
         while layout.width() < layout.height() && layout.rows > 1 {
             layout.columns += 1;
             layout.rows = names.len().div_ceil(layout.columns);
@@ -94,7 +113,7 @@ impl Layout {
 
     /// From one class to the one below.
     fn row(&self) -> usize {
-        (self.shape.height * self.zoom).max(font::HEIGHT) + MARGIN
+        (self.shape.height * self.zoom).max(self.name_height) + MARGIN
     }
 
     /// From one image to the next.
@@ -109,7 +128,7 @@ impl Layout {
     /// Where a class's name is: in the middle of its row.
     fn name(&self, class: usize) -> (usize, usize) {
         let (left, top) = self.corner(class);
-        (left, top + (self.row() - MARGIN - font::HEIGHT) / 2)
+        (left, top + (self.row() - MARGIN - self.name_height) / 2)
     }
 
     /// Where an image of a class is.
@@ -139,7 +158,7 @@ mod tests {
     fn a_sheet_shows_the_very_pixels_in_rows_of_classes() {
         let source = Dataset::Embedded.open(&Request::default()).unwrap();
         let sheet = decode(&sheet(&*source, Split::Test, 10).unwrap()).unwrap();
-        let left = MARGIN + "ankle boot".len() * font::ADVANCE + MARGIN;
+        let left = MARGIN + "ankle boot".len() * dots::ADVANCE + MARGIN;
         assert_eq!((sheet.height, sheet.width), (MARGIN + 10 * 60, left + 10 * 60), "enlarged twice");
         let trousers: Vec<usize> =
             source.labels(Split::Test).iter().enumerate().filter(|(_, label)| **label == 1).map(|(i, _)| i).collect();
@@ -154,7 +173,7 @@ mod tests {
 
     #[test]
     fn many_classes_stand_in_columns_and_none_over_another() {
-        let names = vec!["a_maple_tree".to_owned(); 100];
+        let names = vec![Dots.letters("a maple tree"); 100];
         let shape = ImageShape { height: 32, width: 32, channels: 3 };
         let layout = Layout::new(shape, &names, 10);
         assert!(layout.columns > 1 && layout.columns * layout.rows >= 100);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{DataError, Image, ImageShape, Incomplete, Skipped, Source, Split, decode::resized};
+use crate::{DataError, Image, ImageShape, Incomplete, Skipped, Source, Split, decode::resized, photos::Ignored};
 
 /// A source whose images are resized when they are asked for.
 pub(crate) struct Reshaped {
@@ -61,5 +61,9 @@ impl Source for Reshaped {
 
     fn skipped(&self) -> &[Skipped] {
         self.inner.skipped()
+    }
+
+    fn ignored(&self) -> &[Ignored] {
+        self.inner.ignored()
     }
 }

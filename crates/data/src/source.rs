@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{DataError, Image, ImageShape, Incomplete};
+use crate::{DataError, Image, ImageShape, Incomplete, photos::Ignored};
 
 /// The two parts of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,10 @@ pub trait Source: Send + Sync {
     }
     /// What was left out.
     fn skipped(&self) -> &[Skipped] {
+        &[]
+    }
+    /// Files among the images that are not read, because they are none or of another format.
+    fn ignored(&self) -> &[Ignored] {
         &[]
     }
 }

@@ -29,6 +29,8 @@ pub struct Stats {
     pub test_in_train: usize,
     /// Files that were left out.
     pub skipped: usize,
+    /// Files that are not read.
+    pub ignored: usize,
     /// SHA-256 of the data, as results name it.
     pub data_sha256: String,
 }
@@ -86,6 +88,7 @@ pub fn stats(source: &dyn Source, progress: &dyn Progress) -> Result<Stats, Data
         duplicates_in_train: train - in_train.len(),
         test_in_train: tested.iter().filter(|image| in_train.contains(&image.digest)).count(),
         skipped: source.skipped().len(),
+        ignored: source.ignored().len(),
         data_sha256: source.sha256().into(),
     })
 }

@@ -10,13 +10,16 @@ use crate::{
     DataError, Dataset, Incomplete, Progress, Request, Split, Unit,
     catalogue::{Checksum, card},
     choice::Choice,
-    decode::{LARGEST_FILE, decode},
+    decode::decode,
     digest::hex,
     fetch::{checksum_of, is_plain},
     files::{entries, lines},
     find::Found,
-    home, pack, regular,
+    home, pack,
+    photos::{self, Ignored},
+    regular,
     threads::on_threads,
+    told::{about_classes, about_listing},
     unpack::{MANIFEST, safe},
 };
 
@@ -36,7 +39,9 @@ pub struct Report {
     pub bad: Vec<Bad>,
     /// What is missing, compared with what was published.
     pub incomplete: Option<Incomplete>,
-    /// What could not be checked, and why.
+    /// Files among the images that are not read.
+    pub ignored: Vec<Ignored>,
+    /// What could not be checked, and why; which classes have too few images.
     pub notes: Vec<String>,
 }
 
@@ -70,7 +75,9 @@ pub fn verify(dataset: Dataset, request: &Request) -> Result<Report, DataError> 
     on_threads(request.threads, || {
         sums(dataset, &home, request.progress, &mut report)?;
         records(dataset, request, &mut report)?;
-        packs(dataset, &home, request.packs, &mut report)
+        let directories =
+            request.packs.map_or_else(|| home::packs(dataset, request.directory), |packs| vec![packs.into()]);
+        packs(dataset, &directories, &mut report)
     })??;
     Ok(report)
 }
@@ -141,13 +148,20 @@ fn records(dataset: Dataset, request: &Request, report: &mut Report) -> Result<(
             report.records += Split::BOTH.map(|split| source.labels(split).len()).iter().sum::<usize>();
         }
         Ok(Found::Files(listing, _)) => {
+            about_listing(&listing, request.progress);
+            if dataset == Dataset::Folder {
+                report.notes.extend(about_classes(&listing));
+            }
+            report.ignored.clone_from(&listing.ignored);
             let all: Vec<&pack::Entry> = listing.train.iter().chain(&listing.test).collect();
             request.progress.begin("decoding images", Unit::Items, 0, Some(all.len() as u64));
             let check = |entry: &&pack::Entry| {
                 request.progress.advance(1);
-                let why = match regular::read(&entry.path, LARGEST_FILE) {
-                    Ok(bytes) => decode(&bytes).err().map(|why| format!("is no image that can be read: {why}")),
-                    Err(error) => Some(format!("cannot be read: {error}")),
+                let why = match photos::bytes(&entry.path) {
+                    Ok(Ok(bytes)) => decode(&bytes).err().map(|why| format!("is no image that can be read: {why}")),
+                    Ok(Err(why)) => Some(format!("is no image that can be read: {why}")),
+                    Err(DataError::Unreadable { error, .. }) => Some(format!("cannot be read: {error}")),
+                    Err(error) => Some(error.to_string()),
                 };
                 why.map(|why| Bad { path: entry.path.clone(), why })
             };
@@ -168,10 +182,7 @@ fn records(dataset: Dataset, request: &Request, report: &mut Report) -> Result<(
 }
 
 /// Compares the packs made from the data set with their own checksums.
-fn packs(dataset: Dataset, home: &Path, said: Option<&Path>, report: &mut Report) -> Result<(), DataError> {
-    let mut directories = vec![said.map_or_else(|| home.join("packs"), Path::to_path_buf)];
-    directories.extend(home::default_directory().ok().map(|home| home.join("packs")));
-    directories.dedup();
+fn packs(dataset: Dataset, directories: &[PathBuf], report: &mut Report) -> Result<(), DataError> {
     for directory in directories.iter().filter(|directory| directory.is_dir()) {
         for path in entries(directory)? {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -179,9 +190,11 @@ fn packs(dataset: Dataset, home: &Path, said: Option<&Path>, report: &mut Report
             if !ours || !name.ends_with(".pack") {
                 continue;
             }
-            report.packs += 1;
-            match pack::verify(&path) {
-                Ok(bad) => report.bad.extend(bad.into_iter().map(|images| Bad {
+            let verified = pack::verify(&path);
+            report.packs += usize::from(!matches!(verified, Ok(None)));
+            match verified {
+                Ok(None) => {}
+                Ok(Some(bad)) => report.bad.extend(bad.into_iter().map(|images| Bad {
                     path: path.clone(),
                     why: format!(
                         "images {} to {} are damaged; remove the file, and it will be made again",

@@ -21,7 +21,7 @@ use rehearsal_data::{
     idx, pickle,
     unpack::{Kind, Limits, Unpacking},
 };
-use support::{Files, dice::Dice, encode, picture, png, tar, tar_gz, zip};
+use support::{Files, dice::Dice, encode, picture, png, raw, tar, tar_gz, zip};
 
 /// One to eight damages: flipped bits, interesting bytes, cuts, repeats, pieces of other files.
 fn damaged(good: &[Vec<u8>], seed: u64) -> Vec<u8> {
@@ -162,11 +162,15 @@ fn zip_archives() {
 #[test]
 fn images() {
     let small = picture(13, 9, 40);
-    let formats = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Bmp, ImageFormat::Gif];
+    let formats =
+        [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Tiff, ImageFormat::Bmp, ImageFormat::Gif];
     let mut good: Vec<Vec<u8>> = formats.iter().map(|&format| encode(&small, format)).collect();
     good.push(encode(&small.grayscale(), ImageFormat::Jpeg));
     good.push(encode(&small.to_rgba8().into(), ImageFormat::Png));
     good.push(png(40, 3, 9));
+    let blocks = [vec![1, 2, 3, 4], vec![250, 3, 77, 200]];
+    good.push(raw::jpeg(&blocks, 2, raw::Adobe::Ycck, Some(&raw::exif(6, true))));
+    good.push(raw::tiff(3, 8, 4, 5, &[9; 24], Some(5)));
     fuzz(&good, |bytes| {
         if let Ok(picture) = decode(bytes) {
             assert_eq!(picture.pixels.len(), 3 * picture.height * picture.width);

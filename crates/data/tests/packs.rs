@@ -15,7 +15,7 @@ use std::{
 };
 
 use rehearsal_data::{DataError, Dataset, Progress, Request, Source, Split, Unit, verify::verify};
-use support::{Home, cifar100, png};
+use support::{Home, cifar100, png, write};
 
 const IMAGES: usize = 300;
 
@@ -365,4 +365,106 @@ fn planted_links_are_not_followed_while_packing() {
     }
     assert_right(&*open(&root, &packs, &()).unwrap());
     assert_eq!(std::fs::read(&precious).unwrap(), b"precious");
+}
+
+/// What is said.
+#[derive(Default)]
+struct Said(Mutex<Vec<String>>);
+
+impl Progress for Said {
+    fn say(&self, line: &str) {
+        self.0.lock().unwrap().push(line.into());
+    }
+}
+
+impl Said {
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+fn bits(source: &dyn Source) -> Vec<u8> {
+    let images = |split| (0..source.labels(split).len()).flat_map(move |i| source.image(split, i).unwrap().to_vec());
+    Split::BOTH.into_iter().flat_map(images).collect()
+}
+
+#[test]
+fn a_changed_folder_is_packed_from_the_older_pack_to_the_same_bits() {
+    let home = Home::new();
+    let (root, packs, said) = (folder(&home), home.path().join("packs"), Said::default());
+    open(&root, &packs, &said).unwrap();
+    let into = format!("packing 301 images of 8×8 into {} (0.1 MB)", packs.display());
+    assert_eq!(said.take(), [into], "every image is decoded: none was there");
+    open(&root, &packs, &said).unwrap();
+    assert_eq!(said.take(), Vec::<String>::new(), "nothing to do");
+    // One goes, one changes, one comes, one is renamed, one moves to the tests; the rest is touched.
+    std::fs::remove_file(root.join("train/a/000.png")).unwrap();
+    write(&root.join("train/a/001.png"), &png(12, 8, 252));
+    write(&root.join("train/a/new.png"), &png(12, 8, 253));
+    std::fs::rename(root.join("train/a/200.png"), root.join("train/a/y.png")).unwrap();
+    std::fs::rename(root.join("train/a/100.png"), root.join("test/a/x.png")).unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(100);
+    for path in (2..100).map(|i| root.join(format!("train/a/{i:03}.png"))) {
+        std::fs::File::options().write(true).open(path).unwrap().set_modified(later).unwrap();
+    }
+    let changed = open(&root, &packs, &said).unwrap();
+    let expected = ["packing 301 images of 8×8", "299 of them were in older packs"];
+    let lines = said.take();
+    assert!(lines.len() == 2 && lines.iter().zip(expected).all(|(is, should)| is.starts_with(should)), "{lines:?}");
+    let fresh = open(&root, &home.path().join("fresh"), &()).unwrap();
+    assert_eq!((changed.sha256(), bits(&*changed)), (fresh.sha256(), bits(&*fresh)), "as if it were packed anew");
+    let name = |packs: &Path| -> Vec<Vec<u8>> {
+        let mut files = pack_files(packs, ".pack");
+        files.sort();
+        files.iter().map(|path| std::fs::read(path).unwrap()).collect()
+    };
+    let anew = name(&home.path().join("fresh"));
+    assert!(anew.iter().all(|pack| name(&packs).contains(pack)), "byte for byte");
+}
+
+#[test]
+fn a_damaged_older_pack_is_not_copied_from() {
+    let home = Home::new();
+    let (root, packs, said) = (folder(&home), home.path().join("packs"), Said::default());
+    open(&root, &packs, &()).unwrap();
+    let pack = pack_files(&packs, ".pack").into_iter().find(|path| path.to_string_lossy().contains("train")).unwrap();
+    let mut bytes = std::fs::read(&pack).unwrap();
+    bytes[4096 + 200 * 192] ^= 4;
+    std::fs::write(&pack, bytes).unwrap();
+    write(&root.join("train/a/new.png"), &png(12, 8, 253));
+    let changed = open(&root, &packs, &said).unwrap();
+    let said = said.take();
+    assert!(
+        said[1].starts_with("177 of them"),
+        "all but the damaged chunk's, of which five are elsewhere too: {said:?}"
+    );
+    let fresh = open(&root, &home.path().join("fresh"), &()).unwrap();
+    assert_eq!(bits(&*changed), bits(&*fresh));
+}
+
+#[test]
+fn packs_are_beside_the_data_and_move_with_them() {
+    let home = Home::new();
+    let (root, said) = (folder(&home), Said::default());
+    let open = |root: &Path| {
+        Dataset::Folder.open(&Request { directory: Some(root), size: Some(8), progress: &said, ..Request::default() })
+    };
+    let first = open(&root).unwrap();
+    let packs = root.join(".rehearsal/packs");
+    assert_eq!(said.take(), [format!("packing 301 images of 8×8 into {} (0.1 MB)", packs.display())]);
+    assert_eq!(pack_files(&packs, ".pack").len(), 2);
+    assert!(first.ignored().is_empty(), "packs are no class and nothing that must be named");
+    let moved = home.path().join("moved");
+    std::fs::rename(&root, &moved).unwrap();
+    assert_eq!(open(&moved).unwrap().sha256(), first.sha256());
+    assert_eq!(said.take(), Vec::<String>::new(), "they are not made again");
+    let report = verify(Dataset::Folder, &Request { directory: Some(&moved), ..Request::default() }).unwrap();
+    // Where all data live there may be more.
+    assert!(report.packs >= 2 && report.bad.is_empty(), "{report:?}");
+    let pack = pack_files(&moved.join(".rehearsal/packs"), ".pack").remove(0);
+    let bytes = std::fs::read(&pack).unwrap();
+    let other = [b"{\"format\":\"rehearsal pack 2\"}".as_slice(), &[b' '; 4096], &bytes[4096..]].concat();
+    std::fs::write(pack.with_file_name("folder-train-8-0123456789abcdef.pack"), other).unwrap();
+    let again = verify(Dataset::Folder, &Request { directory: Some(&moved), ..Request::default() }).unwrap();
+    assert_eq!((again.packs, again.bad.len()), (report.packs, 0), "a pack of another version is not bad");
 }

@@ -249,3 +249,40 @@ fn mini_imagenet_from_a_folder_of_classes() {
     assert_eq!((source.labels(Split::Train).len(), source.labels(Split::Test).len()), (20, 4));
     assert_eq!(labels(&*source).1, [0, 0, 1, 1]);
 }
+
+/// The public split: 64, 16 and 20 classes in `train`, `val` and `test`. Each is split as if all lay
+/// in one folder.
+#[test]
+fn mini_imagenet_from_its_public_folders() {
+    let home = Home::new();
+    let (flat, split) = (home.path().join("flat"), home.path().join("split"));
+    let classes = [("n01532829", "train"), ("n01558993", "val"), ("n01704323", "test"), ("n01749939", "train")];
+    for (class, part) in classes {
+        for i in 0..12u8 {
+            let file = format!("{class}/{class}{i:08}.jpg");
+            write(&flat.join(&file), &jpeg(12, 8, 10 * i));
+            write(&split.join(part).join(&file), &jpeg(12, 8, 10 * i));
+        }
+    }
+    write(&split.join("train.csv"), b"filename,label");
+    let packs = home.path().join("elsewhere");
+    let open = |root: &std::path::Path| {
+        Dataset::MiniImagenet.open(&Request {
+            directory: Some(root),
+            size: Some(8),
+            packs: Some(&packs),
+            ..Request::default()
+        })
+    };
+    let (flat, parts) = (open(&flat).unwrap(), open(&split).unwrap());
+    assert_eq!(parts.class_names(), classes.map(|(class, _)| class));
+    assert_eq!((labels(&*parts), parts.sha256()), (labels(&*flat), flat.sha256()), "the same data set");
+    assert!(parts.ignored()[0].path.ends_with("train.csv"));
+    // A class that is in two folders is split as the folders say.
+    for i in 0..3u8 {
+        write(&split.join(format!("val/n01532829/more{i}.jpg")), &jpeg(12, 8, i));
+    }
+    let kept = open(&split).unwrap();
+    let count = |split| kept.labels(split).iter().filter(|&&label| label == 0).count();
+    assert_eq!((count(Split::Train), count(Split::Test)), (12, 3));
+}

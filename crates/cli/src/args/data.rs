@@ -13,6 +13,7 @@ Examples:
   rehearsal data verify cifar100                      every file, every record
   rehearsal data preview folder --data my -o my.png   what the learner will see
   rehearsal data stats fashion-mnist --json | jq .mean
+  rehearsal data clean --data my --dry-run            packed images that nothing uses any more
 
 Data live in --data DIR, else in $REHEARSAL_DATA, else in the platform's data directory (~/.local/share/rehearsal).";
 
@@ -35,6 +36,8 @@ pub enum Verb {
     Preview(Preview),
     /// Count images per class and split, channel means, duplicates between train and test
     Stats(Look),
+    /// Remove packed images that no data set uses any more
+    Clean(Clean),
 }
 
 #[derive(clap::Args)]
@@ -97,6 +100,19 @@ pub struct Preview {
     /// Show test images instead of training images
     #[arg(long)]
     pub test: bool,
+}
+
+#[derive(clap::Args)]
+pub struct Clean {
+    /// The data whose packed images to look at [default: where data live]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Only say what would be removed
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(clap::Args)]

@@ -1,5 +1,6 @@
 //! `rehearsal data`: what there is, how it gets here, whether it is whole, what it looks like.
 
+mod clean;
 mod fetch;
 mod list;
 mod preview;
@@ -24,6 +25,7 @@ pub fn data(args: &Data) -> Result<ExitCode> {
         Verb::Verify(look) => verify::verify(look),
         Verb::Preview(preview) => preview::preview(preview),
         Verb::Stats(look) => stats::stats(look),
+        Verb::Clean(clean) => clean::clean(clean),
     };
     match done {
         Err(error) if is_refusal(&error) => {

@@ -116,18 +116,14 @@ fn with_ways_out(error: ExperimentError) -> anyhow::Error {
     }
 }
 
-/// Decodes and packs image files, with a bar, if that is not done yet, and says what was left out.
+/// Decodes and packs image files, with a bar, if that is not done yet; what is not read is said.
 /// The experiment finds them packed.
 fn pack(settings: &PartialConfig, quiet: bool) -> Result<()> {
     let config = settings.resolve()?;
     if quiet || !config.dataset.datasets().iter().any(|dataset| dataset.is_packed()) {
         return Ok(());
     }
-    let source = config.dataset.open(&Request { progress: &Bar::default(), ..config.request() })?;
-    if let [first, ..] = source.skipped() {
-        let (count, path, why) = (source.skipped().len(), first.path.display(), &first.why);
-        message(&format!("{count} files are no images and are left out; the first: {path}: {why}"));
-    }
+    config.dataset.open(&Request { progress: &Bar::default(), ..config.request() })?;
     Ok(())
 }
 

@@ -1,4 +1,5 @@
-//! Columns that align by how wide letters are shown, in every script.
+//! Columns of text that line up in every script: a letter may take two columns of a terminal, or
+//! none.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -16,6 +17,16 @@ pub fn columns(rows: &[Vec<String>], right: &[bool]) -> Vec<String> {
     rows.iter().map(|row| line(row).trim_end().to_owned()).collect()
 }
 
+/// How many columns of a terminal a text takes.
+pub fn display_width(text: &str) -> usize {
+    text.width()
+}
+
+/// A text with spaces behind it, up to so many columns.
+pub fn padded(text: &str, to: usize) -> String {
+    format!("{text}{}", " ".repeat(to.saturating_sub(display_width(text))))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -25,5 +36,15 @@ mod tests {
         let row = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
         let lines = columns(&[row(&["楓", "5", "a"]), row(&["maple", "12", ""]), row(&["é"])], &[false, true]);
         assert_eq!(lines, ["楓      5  a", "maple  12", "é"]);
+    }
+
+    #[test]
+    fn wide_letters_take_two_columns_and_marks_none() {
+        assert_eq!(padded("cat", 6), "cat   ");
+        assert_eq!(padded("猫", 6), "猫    ");
+        assert_eq!(padded("кошка", 6), "кошка ");
+        assert_eq!(padded("cafe\u{301}", 6), "cafe\u{301}  ", "an accent stands over its letter");
+        assert_eq!(padded("🍁", 6), "🍁    ");
+        assert_eq!(padded("longer", 3), "longer");
     }
 }

@@ -1,20 +1,35 @@
 //! What stands where in a pack.
 
-use std::{collections::BTreeMap, ops::Range, path::Path, time::UNIX_EPOCH};
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    path::{Path, PathBuf},
+    time::UNIX_EPOCH,
+};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::Entry;
-use crate::{DataError, Split, digest::hexadecimal, files::unreadable};
+use super::{Entry, Listing};
+use crate::{DataError, Dataset, Split, digest::hexadecimal, files::unreadable};
 
 /// Bytes before the first image.
 pub(super) const HEADER: usize = 4096;
 
+/// Of longer paths the header does not say where they are: it has no room, if every letter must be
+/// escaped.
+const LONGEST_ROOT: usize = HEADER / 8;
+
 /// Images to a chunk: a few megabytes, written and counted at once.
 pub(super) const CHUNK: usize = 128;
 
-const FORMAT: &str = "rehearsal pack 2";
+const FORMAT: &str = "rehearsal pack 3";
+
+/// With a number behind it, the format of every version.
+const FORMATS: &str = "rehearsal pack ";
+
+/// Characters of a digest in hexadecimal.
+const DIGEST: usize = 64;
 
 /// The first line of a pack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,9 +37,21 @@ pub(crate) struct Header {
     format: String,
     /// SHA-256 of what the pack depends on: each file's path, size, time of change and label, and
     /// the size of the images.
-    key: String,
+    pub key: String,
     pub size: usize,
     pub images: usize,
+    /// Whose images these are, so that a pack nobody needs any more is known as one.
+    #[serde(default)]
+    pub of: Option<Owner>,
+}
+
+/// The split of a data set, and where it was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Owner {
+    pub dataset: Dataset,
+    pub test: bool,
+    /// The real path of the directory that the user named.
+    pub root: PathBuf,
 }
 
 /// A line of the journal.
@@ -33,8 +60,8 @@ pub(crate) struct Chunk {
     pub number: usize,
     /// Of the chunk's pixels.
     pub crc32: u32,
-    /// Of the chunk's files, one digest after another.
-    pub sha256: String,
+    /// SHA-256 of each of the chunk's files in hexadecimal, one after another.
+    pub files: String,
     /// Files that are no images, by their place in the chunk, and why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bad: BTreeMap<u32, String>,
@@ -45,8 +72,18 @@ pub(crate) struct Chunk {
 
 impl Chunk {
     /// A chunk of pixels with that checksum, of files with those.
-    pub(super) fn new(number: usize, crc32: u32, sha256: String, bad: BTreeMap<u32, String>) -> Self {
-        Self { number, crc32, sha256, bad, line: 0 }
+    pub(super) fn new(number: usize, crc32: u32, files: String, bad: BTreeMap<u32, String>) -> Self {
+        Self { number, crc32, files, bad, line: 0 }
+    }
+
+    /// SHA-256 of each file.
+    pub(super) fn digests(&self) -> Vec<[u8; 32]> {
+        self.files.as_bytes().chunks_exact(DIGEST).map(from_hex).collect()
+    }
+
+    /// Whether it knows as many files as it has images.
+    fn has_files(&self, images: usize) -> bool {
+        self.files.len() == images * DIGEST && self.files.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
 
     /// As it stands in the journal, with the checksum of the line.
@@ -68,24 +105,30 @@ impl Chunk {
 }
 
 impl Header {
-    /// The header of a pack of `entries` as they are on disk now.
-    pub(super) fn new(entries: &[Entry], size: usize) -> Result<Self, DataError> {
+    /// The header of a pack, in `directory`, of files with that stamp. Beside the data only their
+    /// paths below the data's root count, so that a folder may be moved with its packs; elsewhere,
+    /// where packs of many folders are, the root counts too.
+    pub(crate) fn new(listing: &Listing, split: Split, size: usize, directory: &Path, stamp: &Stamp) -> Self {
+        let Listing { root, dataset, .. } = listing;
+        let real = root.canonicalize().unwrap_or_else(|_| root.clone());
         let mut digest = Sha256::new();
         digest.update(FORMAT);
         digest.update((size as u64).to_le_bytes());
-        for Entry { path, label, domain } in entries {
-            let file = path.metadata().map_err(unreadable(path))?;
-            let changed =
-                file.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
-            let name = path.as_os_str().as_encoded_bytes();
-            digest.update((name.len() as u64).to_le_bytes());
-            digest.update(name);
-            digest.update(file.len().to_le_bytes());
-            digest.update(changed.as_nanos().to_le_bytes());
-            digest.update(label.to_le_bytes());
-            digest.update(domain.to_le_bytes());
+        if !directory.starts_with(root) {
+            update_with_path(&mut digest, &real);
         }
-        Ok(Self { format: FORMAT.into(), key: hexadecimal(digest), size, images: entries.len() })
+        digest.update(stamp.0);
+        let is_short = real.to_str().is_some_and(|path| path.len() < LONGEST_ROOT);
+        let of = dataset.filter(|_| is_short);
+        let of = of.map(|dataset| Owner { dataset, test: split == Split::Test, root: real });
+        let images = listing.entries(split).len();
+        Self { format: FORMAT.into(), key: hexadecimal(digest), size, images, of }
+    }
+
+    /// Whether a pack with the header `other` has the same images: a folder may have been moved.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        let images = |header: &Self| (header.format.clone(), header.key.clone(), header.size, header.images);
+        images(self) == images(other)
     }
 
     /// What the pack's file is called.
@@ -102,10 +145,20 @@ impl Header {
     }
 
     /// Reads what stands at the beginning of a file.
-    pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Self, DataError> {
+    pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Self, DataError> {
         let header = bytes.get(..HEADER).and_then(|bytes| serde_json::from_slice::<Self>(bytes).ok());
         let sane = |header: &Self| header.format == FORMAT && header.size < 1 << 15 && header.images < 1 << 32;
         header.filter(sane).ok_or_else(|| damaged(path, 0, "the header of a pack"))
+    }
+
+    /// Whether a file is a pack that another version of this program made.
+    pub(super) fn is_of_another_version(bytes: &[u8]) -> bool {
+        #[derive(Deserialize)]
+        struct Any {
+            format: String,
+        }
+        let any = bytes.get(..HEADER).and_then(|bytes| serde_json::from_slice::<Any>(bytes).ok());
+        any.is_some_and(|any| any.format != FORMAT && any.format.starts_with(FORMATS))
     }
 
     fn image_bytes(&self) -> usize {
@@ -147,12 +200,49 @@ impl Header {
 
 /// The chunks of a complete pack, which must have the header `expected`.
 pub(super) fn read(pack: &[u8], expected: &Header, path: &Path) -> Result<Vec<Chunk>, DataError> {
-    if Header::read(pack, path)? != *expected {
+    if !Header::read(pack, path)?.is_of(expected) {
         return Err(damaged(path, 0, "the header of the pack that its name says"));
     }
     let end = expected.end();
     let chunks = journal(pack.get(end..).unwrap_or_default());
-    if chunks.len() == expected.chunks() { Ok(chunks) } else { Err(damaged(path, end, "a line for each chunk")) }
+    let is_whole = |chunk: &Chunk| chunk.has_files(expected.images_of(chunk.number).len());
+    let whole = chunks.len() == expected.chunks() && chunks.iter().all(is_whole);
+    if whole { Ok(chunks) } else { Err(damaged(path, end, "a line for each chunk")) }
+}
+
+/// SHA-256 of what tells that no file of a split was changed: path, size, time of change and label
+/// of each.
+pub(crate) struct Stamp([u8; 32]);
+
+impl Stamp {
+    /// Of a split as its files are on disk now.
+    pub(crate) fn new(listing: &Listing, split: Split) -> Result<Self, DataError> {
+        let mut digest = Sha256::new();
+        for Entry { path, label, domain } in listing.entries(split) {
+            let file = path.metadata().map_err(unreadable(path))?;
+            let changed =
+                file.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+            update_with_path(&mut digest, path.strip_prefix(&listing.root).unwrap_or(path));
+            digest.update(file.len().to_le_bytes());
+            digest.update(changed.as_nanos().to_le_bytes());
+            digest.update(label.to_le_bytes());
+            digest.update(domain.to_le_bytes());
+        }
+        Ok(Self(digest.finalize().into()))
+    }
+}
+
+/// Adds a path to a digest.
+fn update_with_path(digest: &mut Sha256, path: &Path) {
+    let path = path.as_os_str().as_encoded_bytes();
+    digest.update((path.len() as u64).to_le_bytes());
+    digest.update(path);
+}
+
+/// A digest that is known to be written in hexadecimal.
+fn from_hex(text: &[u8]) -> [u8; 32] {
+    let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or(0) as u8;
+    std::array::from_fn(|index| 16 * digit(text[2 * index]) + digit(text[2 * index + 1]))
 }
 
 /// The lines of a journal up to the first that is cut, damaged or out of order.

@@ -6,7 +6,10 @@ use std::{
     io::{self, Seek, SeekFrom, Write},
     panic::resume_unwind,
     path::Path,
-    sync::mpsc::{self, SyncSender},
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{self, SyncSender},
+    },
     thread,
 };
 
@@ -16,6 +19,7 @@ use sha2::{Digest, Sha256};
 use super::{
     Chunk, Entry, Header, Packing,
     format::{CHUNK, journal},
+    older::Older,
     writer::{Batch, Chunks, Read, Writer, write_line},
 };
 use crate::{
@@ -37,20 +41,21 @@ const BATCH_BYTES: usize = 32 << 20;
 /// Batches that may wait, so that those who decode go on at once.
 const WAITING: usize = 1;
 
-/// Makes the pack at `path`, or goes on with what is there of it.
+/// Makes the pack at `path`, or goes on with what is there of it. Images that older packs have are
+/// copied; gives how many.
 pub(super) fn make(
     path: &Path,
     entries: &[Entry],
     header: &Header,
     split: Split,
     packing: &Packing,
-) -> Result<(), DataError> {
-    fs::create_dir_all(packing.directory).map_err(unwritable(packing.directory))?;
+    older: &Older,
+) -> Result<usize, DataError> {
     let partial = path.with_extension("pack.partial");
     let lines = path.with_extension("pack.journal");
     let mut images = locked(&partial, packing)?;
     if path.exists() {
-        return Ok(()); // another process has made it while we waited for the lock
+        return Ok(0); // another process has made it while we waited for the lock
     }
     let done = counted(&partial, &lines, header);
     let journal = begin(&mut images, &lines, header, &done).map_err(unwritable(&partial))?;
@@ -59,19 +64,29 @@ pub(super) fn make(
     packing.progress.begin(&what, Unit::Items, before as u64, Some(entries.len() as u64));
     let chunks = Chunks::new(header, done.len());
     let writer = Writer { images: &mut images, images_path: &partial, journal, journal_path: &lines, chunks };
-    decode_and_write(entries, done.len(), writer, packing)?;
+    let work = Work { packing, older, copied: 0.into() };
+    decode_and_write(entries, done.len(), writer, &work)?;
     packing.progress.end();
-    finish(path, &partial, &lines, &mut images).map_err(unwritable(path))
+    finish(path, &partial, &lines, &mut images).map_err(unwritable(path))?;
+    Ok(work.copied.into_inner())
+}
+
+/// What those who decode need.
+struct Work<'a> {
+    packing: &'a Packing<'a>,
+    older: &'a Older,
+    /// Images that older packs had.
+    copied: AtomicUsize,
 }
 
 /// Decodes all chunks but the first `done` on as many threads as are wanted, and writes them on
 /// another.
-fn decode_and_write(entries: &[Entry], done: usize, writer: Writer, packing: &Packing) -> Result<(), DataError> {
+fn decode_and_write(entries: &[Entry], done: usize, writer: Writer, work: &Work) -> Result<(), DataError> {
     let left = entries.get(done * CHUNK..).unwrap_or_default();
     let (sender, receiver) = mpsc::sync_channel(WAITING);
     thread::scope(|scope| {
         let writing = scope.spawn(move || writer.write_all(&receiver));
-        let decoding = on_threads(packing.threads, || decode_all(left, &sender, packing));
+        let decoding = on_threads(work.packing.threads, || decode_all(left, &sender, work));
         drop(sender);
         writing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
         decoding?
@@ -79,9 +94,9 @@ fn decode_and_write(entries: &[Entry], done: usize, writer: Writer, packing: &Pa
 }
 
 /// Decodes files batch by batch, in order.
-fn decode_all(entries: &[Entry], decoded: &SyncSender<Batch>, packing: &Packing) -> Result<(), DataError> {
-    for entries in entries.chunks(batch_images(packing.size, rayon::current_num_threads())) {
-        if decoded.send(decode_together(entries, packing)?).is_err() {
+fn decode_all(entries: &[Entry], decoded: &SyncSender<Batch>, work: &Work) -> Result<(), DataError> {
+    for entries in entries.chunks(batch_images(work.packing.size, rayon::current_num_threads())) {
+        if decoded.send(decode_together(entries, work)?).is_err() {
             return Ok(()); // nobody listens: the writer has failed, and says why
         }
     }
@@ -125,7 +140,7 @@ fn counted(partial: &Path, lines: &Path, header: &Header) -> Vec<Chunk> {
     let (Ok(pack), Ok(lines)) = (Mapped::open(partial, u64::MAX), regular::read(lines, u64::MAX)) else {
         return Vec::new();
     };
-    if !Header::read(&pack, partial).is_ok_and(|found| found == *header) {
+    if !Header::read(&pack, partial).is_ok_and(|found| found.is_of(header)) {
         return Vec::new();
     }
     let mut chunks = journal(&lines);
@@ -158,29 +173,35 @@ fn begin(images: &mut File, lines: &Path, header: &Header, done: &[Chunk]) -> io
 }
 
 /// Decodes and resizes some files.
-fn decode_together(entries: &[Entry], packing: &Packing) -> Result<Batch, DataError> {
-    let bytes = image_bytes(packing.size);
+fn decode_together(entries: &[Entry], work: &Work) -> Result<Batch, DataError> {
+    let bytes = image_bytes(work.packing.size);
     let mut pixels = vec![0; entries.len() * bytes];
     // One image at a time: they differ in size, and a thread that is done early takes the next.
     let slots = entries.par_iter().zip(pixels.par_chunks_exact_mut(bytes)).with_max_len(1);
-    let read: Vec<Result<Read, DataError>> = slots.map(|(entry, slot)| image(entry, slot, packing)).collect();
+    let read: Vec<Result<Read, DataError>> = slots.map(|(entry, slot)| image(entry, slot, work)).collect();
     let files = read.into_iter().collect::<Result<_, _>>()?;
     Ok(Batch { pixels, files })
 }
 
 /// One file to its slot.
-fn image(entry: &Entry, slot: &mut [u8], packing: &Packing) -> Result<Read, DataError> {
-    let (bytes, bad) = match photos::bytes(&entry.path)? {
+fn image(entry: &Entry, slot: &mut [u8], work: &Work) -> Result<Read, DataError> {
+    let Packing { size, skip_bad, progress, .. } = *work.packing;
+    let (digest, bad) = match photos::bytes(&entry.path)? {
         Ok(bytes) => {
-            let bad = decode(&bytes).map(|picture| fit(&picture, (packing.size, packing.size), slot)).err();
-            (bytes, bad)
+            let digest = Sha256::digest(&bytes).into();
+            if work.older.copy(&digest, slot) {
+                work.copied.fetch_add(1, Ordering::Relaxed);
+                (digest, None)
+            } else {
+                (digest, decode(&bytes).map(|picture| fit(&picture, (size, size), slot)).err())
+            }
         }
-        Err(why) => (Vec::new(), Some(why)),
+        Err(why) => (Sha256::digest([]).into(), Some(why)),
     };
-    packing.progress.advance(1);
+    progress.advance(1);
     match bad {
-        Some(why) if !packing.skip_bad => Err(DataError::Image { path: entry.path.clone(), why }),
-        bad => Ok(Read { digest: Sha256::digest(&bytes).into(), bad }),
+        Some(why) if !skip_bad => Err(DataError::Image { path: entry.path.clone(), why }),
+        bad => Ok(Read { digest, bad }),
     }
 }
 

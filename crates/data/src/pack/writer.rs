@@ -10,10 +10,8 @@ use std::{
     sync::mpsc::Receiver,
 };
 
-use sha2::{Digest, Sha256};
-
 use super::{Chunk, Header};
-use crate::{DataError, digest::hexadecimal, files::unwritable};
+use crate::{DataError, digest::hex, files::unwritable};
 
 /// Chunks between two syncs. Spread out, they pass while others decode, and the last one has little
 /// left to do.
@@ -67,15 +65,15 @@ pub(super) struct Chunks {
     number: usize,
     images: usize,
     crc32: crc32fast::Hasher,
-    digest: Sha256,
+    files: String,
     bad: BTreeMap<u32, String>,
 }
 
 impl Chunks {
     /// Of a pack with that header, from chunk `number` on.
     pub(super) fn new(header: &Header, number: usize) -> Self {
-        let (header, crc32, digest) = (header.clone(), crc32fast::Hasher::new(), Sha256::new());
-        Self { header, number, images: 0, crc32, digest, bad: BTreeMap::new() }
+        let (header, crc32) = (header.clone(), crc32fast::Hasher::new());
+        Self { header, number, images: 0, crc32, files: String::new(), bad: BTreeMap::new() }
     }
 
     /// Adds images; gives the chunks that are complete with them.
@@ -84,7 +82,7 @@ impl Chunks {
         let image_bytes = batch.pixels.len() / batch.files.len().max(1);
         for (file, pixels) in batch.files.iter().zip(batch.pixels.chunks_exact(image_bytes.max(1))) {
             self.crc32.update(pixels);
-            self.digest.update(file.digest);
+            self.files += &hex(&file.digest);
             if let Some(why) = &file.bad {
                 self.bad.insert(self.images as u32, why.clone());
             }
@@ -99,7 +97,7 @@ impl Chunks {
     /// The chunk that has come, and room for the next.
     fn finish(&mut self) -> Chunk {
         let crc32 = take(&mut self.crc32).finalize();
-        let chunk = Chunk::new(self.number, crc32, hexadecimal(take(&mut self.digest)), take(&mut self.bad));
+        let chunk = Chunk::new(self.number, crc32, take(&mut self.files), take(&mut self.bad));
         (self.number, self.images) = (self.number + 1, 0);
         chunk
     }

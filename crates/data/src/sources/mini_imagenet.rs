@@ -1,7 +1,7 @@
 //! mini-ImageNet: a hundred classes of 600 images of 84×84, from the three public pickles (a
-//! dictionary of `image_data` and `class_dict` each) or from a folder of classes. Classes are
-//! ordered by their number in `WordNet`; 500 images of each are for training and 100 for testing,
-//! by a seeded split.
+//! dictionary of `image_data` and `class_dict` each), from a folder of classes, or from folders
+//! `train`, `val` and `test` of classes. Classes are ordered by their number in `WordNet`; 500
+//! images of each are for training and 100 for testing, by a seeded split.
 
 use std::{
     collections::BTreeMap,
@@ -19,13 +19,17 @@ use crate::{
     files::{directories, unreadable},
     links::Bounds,
     mapped::Mapped,
-    pack::Listing,
+    pack::{Entry, Listing},
+    photos::{Class, Ignored, Why, beside},
     pickle,
     split::{seeded, tests_of},
 };
 
 pub(crate) const PICKLES: [&str; 3] =
     ["mini-imagenet-cache-train.pkl", "mini-imagenet-cache-val.pkl", "mini-imagenet-cache-test.pkl"];
+
+/// The folders of the public split.
+const PARTS: [&str; 3] = ["train", "val", "test"];
 
 /// The largest pickle that is read, in bytes: the public ones have less than a gigabyte.
 const LARGEST_PICKLE: u64 = 1 << 34;
@@ -38,7 +42,7 @@ pub(crate) fn find(home: &Path) -> Option<PathBuf> {
     let own = home.join("mini-imagenet");
     let below = directories(&own).unwrap_or_default().into_iter().filter(|path| path.extension().is_none());
     let mut places = [home.to_path_buf(), own].into_iter().chain(below);
-    places.find(|place| is_pickled(place) || has_classes(place))
+    places.find(|place| is_pickled(place) || has_classes(place) || is_split(place))
 }
 
 /// Whether a directory has the three pickles.
@@ -55,9 +59,46 @@ fn has_classes(directory: &Path) -> bool {
     directories(directory).unwrap_or_default().iter().any(is_class)
 }
 
-/// The images of a folder of classes.
+/// Whether a directory has folders of classes in `train`, and in `val` or `test`.
+fn is_split(directory: &Path) -> bool {
+    let [train, val, test] = PARTS.map(|part| has_classes(&directory.join(part)));
+    train && (val || test)
+}
+
+/// The images of folders of classes.
 pub(crate) fn list(root: &Path, bounds: &Bounds) -> Result<Listing, DataError> {
-    folder::seeded_listing(root, TEST_SHARE, bounds)
+    if has_classes(root) { folder::seeded_listing(root, TEST_SHARE, bounds) } else { split_listing(root, bounds) }
+}
+
+/// The images of `train`, `val` and `test`. The public split is for learning from few examples: it
+/// has 64, 16 and 20 classes, and each is split here as if it lay in one folder with the others. A
+/// class that is in `train` and in another keeps the split that its folders say.
+fn split_listing(root: &Path, bounds: &Bounds) -> Result<Listing, DataError> {
+    let mut listing = Listing::default();
+    let mut classes: BTreeMap<String, [Vec<PathBuf>; 3]> = BTreeMap::new();
+    let parts = PARTS.map(|part| root.join(part));
+    listing.ignored = beside(root, &parts.each_ref().map(PathBuf::as_path))?;
+    for (part, path) in parts.iter().enumerate().filter(|(_, path)| path.is_dir()) {
+        let walked = folder::classes(path, bounds)?;
+        listing.ignored.extend(walked.ignored);
+        for Class { name, images } in walked.classes {
+            classes.entry(name).or_default()[part] = images;
+        }
+    }
+    for (label, (name, [train, val, test])) in (0..).zip(classes) {
+        let entry = |path: PathBuf| Entry { path, label, domain: 0 };
+        if train.is_empty() || (val.is_empty() && test.is_empty()) {
+            let images = [train, val, test].concat();
+            folder::add_seeded(&mut listing, label, Class { name: name.clone(), images }, TEST_SHARE);
+        } else {
+            let (tested, left) = if test.is_empty() { (val, test) } else { (test, val) };
+            listing.train.extend(train.into_iter().map(entry));
+            listing.test.extend(tested.into_iter().map(entry));
+            listing.ignored.extend(left.into_iter().map(|path| Ignored { path, why: Why::BesideSplits }));
+        }
+        listing.class_names.push(name);
+    }
+    Ok(listing)
 }
 
 /// How many training and test images the three pickles in `directory` have.

@@ -5,6 +5,7 @@
 pub mod dice;
 pub mod pickle;
 pub mod pixels;
+pub mod raw;
 pub mod real;
 pub mod server;
 

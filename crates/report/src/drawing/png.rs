@@ -8,6 +8,8 @@ use resvg::{
 };
 use thiserror::Error;
 
+use super::drawable;
+
 /// Why a figure cannot be rendered.
 #[derive(Debug, Error)]
 #[error("a figure cannot be rendered: {0}")]
@@ -23,13 +25,24 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
-/// Renders a figure.
+impl RenderError {
+    /// With a reason.
+    pub(super) fn new(why: &impl ToString) -> Self {
+        Self(why.to_string())
+    }
+}
+
+/// Where there are no fonts but the program's own.
+pub(super) fn options() -> Options<'static> {
+    Options { fontdb: Arc::clone(&FONTS), font_family: "DejaVu Sans".into(), ..Options::default() }
+}
+
+/// Renders a figure. Letters that the font lacks are spelled in others.
 ///
 /// # Errors
 /// It is not SVG, or too large.
 pub fn png(svg: &str) -> Result<Vec<u8>, RenderError> {
-    let options = Options { fontdb: Arc::clone(&FONTS), font_family: "DejaVu Sans".into(), ..Options::default() };
-    let tree = Tree::from_str(svg, &options).map_err(|error| RenderError(error.to_string()))?;
+    let tree = Tree::from_str(&drawable(svg), &options()).map_err(|error| RenderError::new(&error))?;
     let size = tree.size().to_int_size().scale_by(DENSITY).ok_or_else(|| RenderError("it has no size".into()))?;
     let mut pixels = Pixmap::new(size.width(), size.height()).ok_or_else(|| RenderError("it is too large".into()))?;
     resvg::render(&tree, Transform::from_scale(DENSITY, DENSITY), &mut pixels.as_mut());

@@ -11,6 +11,11 @@ pub const FAMILY: &str = "DejaVu Sans, Verdana, Bitstream Vera Sans, sans-serif"
 static FONT: LazyLock<FontRef<'static>> =
     LazyLock::new(|| FontRef::new(dejavu::sans::regular()).expect("the font inside the program is whole"));
 
+/// Whether the font has a letter.
+pub fn has(letter: char) -> bool {
+    FONT.charmap().map(letter).is_some()
+}
+
 /// Pixels that a text of some size takes.
 pub fn width(text: &str, size: f64) -> f64 {
     let metrics = FONT.glyph_metrics(Size::new(size as f32), LocationRef::default());

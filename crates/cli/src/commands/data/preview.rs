@@ -3,17 +3,20 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use rehearsal_data::{Split, preview::sheet};
+use rehearsal_data::{Split, preview::sheet_in};
 
 use super::{chain, progress, request};
-use crate::{args::data::Preview, printer::print};
+use crate::{
+    args::data::Preview,
+    printer::{Font, print},
+};
 
 /// Writes a contact sheet and prints where it is.
 pub fn preview(args: &Preview) -> Result<ExitCode> {
     let progress = progress(args.which.quiet);
     let source = chain(&args.which)?.open(&request(&args.which, &*progress))?;
     let split = if args.test { Split::Test } else { Split::Train };
-    let png = sheet(&*source, split, usize::from(args.per_class))?;
+    let png = sheet_in(&Font, &*source, split, usize::from(args.per_class))?;
     std::fs::write(&args.out, png).with_context(|| format!("{} cannot be written", args.out.display()))?;
     print(&format!("{}\n", args.out.display()))?;
     Ok(ExitCode::SUCCESS)

@@ -6,7 +6,10 @@ use anyhow::Result;
 use rehearsal_data::{printable, stats::Stats};
 
 use super::{chain, progress, request};
-use crate::{args::data::Look, printer::print};
+use crate::{
+    args::data::Look,
+    printer::{columns, padded, print},
+};
 
 /// Prints what is in a data set.
 pub fn stats(args: &Look) -> Result<ExitCode> {
@@ -19,8 +22,8 @@ pub fn stats(args: &Look) -> Result<ExitCode> {
 
 fn text(stats: &Stats) -> String {
     let names: Vec<String> = stats.classes.iter().map(|class| printable(&class.name)).collect();
-    let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("total".len());
-    let row = |name: &str, train: &str, test: &str| format!("{name:<widest$}{train:>9}{test:>9}\n");
+    let widest = names.iter().map(|name| columns(name)).max().unwrap_or(0).max("total".len());
+    let row = |name: &str, train: &str, test: &str| format!("{}{train:>9}{test:>9}\n", padded(name, widest));
     let mut text = row("class", "train", "test");
     for (class, name) in stats.classes.iter().zip(&names) {
         text += &row(name, &class.train.to_string(), &class.test.to_string());
@@ -34,6 +37,9 @@ fn text(stats: &Stats) -> String {
     text += &format!("{} test images are the same as a training image\n", stats.test_in_train);
     if stats.skipped > 0 {
         text += &format!("{} files were left out because they are no images\n", stats.skipped);
+    }
+    if stats.ignored > 0 {
+        text += &format!("{} files are not read\n", stats.ignored);
     }
     text += &format!("SHA-256 {}\n", stats.data_sha256);
     text

@@ -93,17 +93,8 @@ impl Plan {
             let config = &job.config;
             if seen.insert((config.dataset.to_string(), config.data.clone(), config.size, config.skip_bad)) {
                 let source = config.dataset.open(&Request { progress: &Bar::default(), ..config.request() })?;
-                source
-                    .incomplete()
-                    .iter()
-                    .for_each(|part| message(&format!("only a part of the data is here: {part}")));
-                if !source.skipped().is_empty() {
-                    message(&format!(
-                        "{}: {} files are no images and are left out",
-                        config.dataset,
-                        source.skipped().len()
-                    ));
-                }
+                let say = |part| message(&format!("only a part of the data is here: {part}"));
+                source.incomplete().iter().for_each(say);
             }
         }
         Ok(())

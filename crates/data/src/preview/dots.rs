@@ -1,12 +1,14 @@
 //! Letters of five by seven dots, drawn for this program. Small letters are written as capitals;
 //! what has no letter here, as a box.
 
+use super::{Lettering, Letters};
+
 /// Pixels of a dot, across and down: letters of single pixels cannot be read on today's screens.
 const DOT: usize = 2;
 /// Pixels from one letter to the next.
 pub(super) const ADVANCE: usize = 6 * DOT;
 /// Pixels from the top of a letter to its foot.
-pub(super) const HEIGHT: usize = DOTS * DOT;
+const HEIGHT: usize = DOTS * DOT;
 
 const DOTS: usize = 7;
 
@@ -59,15 +61,24 @@ const LETTERS: &[(char, [u8; DOTS])] = &[
 
 const BOX: [u8; DOTS] = [0b11111, 0b10001, 0b10001, 0b10001, 0b10001, 0b10001, 0b11111];
 
-/// Writes up to `most` letters: calls `ink` with column and row of every pixel.
-pub(super) fn write(text: &str, most: usize, mut ink: impl FnMut(usize, usize)) {
-    for (place, letter) in text.chars().take(most).enumerate().filter(|(_, letter)| *letter != ' ') {
-        let capital = letter.to_ascii_uppercase();
-        let rows = LETTERS.iter().find(|(letter, _)| *letter == capital).map_or(BOX, |(_, rows)| *rows);
-        for (y, row) in rows.iter().enumerate() {
-            for x in (0..5).filter(|x| row >> (4 - x) & 1 == 1) {
-                (0..DOT * DOT).for_each(|i| ink(place * ADVANCE + x * DOT + i % DOT, y * DOT + i / DOT));
+/// Names in dots.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Dots;
+
+impl Lettering for Dots {
+    fn letters(&self, text: &str) -> Letters {
+        let width = text.chars().count() * ADVANCE;
+        let mut ink = vec![0; HEIGHT * width];
+        for (place, letter) in text.chars().enumerate().filter(|(_, letter)| *letter != ' ') {
+            let capital = letter.to_ascii_uppercase();
+            let rows = LETTERS.iter().find(|(letter, _)| *letter == capital).map_or(BOX, |(_, rows)| *rows);
+            for (y, row) in rows.iter().enumerate() {
+                for x in (0..5).filter(|x| row >> (4 - x) & 1 == 1) {
+                    let (left, top) = (place * ADVANCE + x * DOT, y * DOT);
+                    (0..DOT * DOT).for_each(|i| ink[(top + i / DOT) * width + left + i % DOT] = u8::MAX);
+                }
             }
         }
+        Letters { width, height: HEIGHT, ink }
     }
 }

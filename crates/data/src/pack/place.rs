@@ -1,0 +1,81 @@
+//! Where a pack is, or will be.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use super::{Header, Listing, Packing, Stamp};
+use crate::{DataError, Split, files::unwritable, incomplete::thousands, limits::megabytes, printable};
+
+/// A pack of a split.
+pub(super) struct Place {
+    pub path: PathBuf,
+    pub header: Header,
+    /// It is there.
+    pub is_made: bool,
+}
+
+/// Where the packs of both splits are. Before any is made, says where and how large it will be.
+pub(super) fn places(listing: &Listing, packing: &Packing) -> Result<[Place; 2], DataError> {
+    let splits = [Wanted::new(listing, Split::Train, packing)?, Wanted::new(listing, Split::Test, packing)?];
+    let missing = || splits.iter().filter(|wanted| wanted.existing.is_none());
+    let images: usize = missing().map(|wanted| listing.entries(wanted.split).len()).sum();
+    let directory = if missing().count() == 0 { Path::new("") } else { writable(packing.directories)? };
+    if images > 0 {
+        let (size, bytes) = (packing.size, megabytes(3 * packing.size * packing.size * images));
+        let (count, into) = (thousands(images), directory.display());
+        packing.progress.say(&printable(&format!("packing {count} images of {size}×{size} into {into} ({bytes})")));
+    }
+    let place = |Wanted { split, stamp, existing }| {
+        existing.unwrap_or_else(|| Place::new(listing, split, &stamp, packing, directory))
+    };
+    Ok(splits.map(place))
+}
+
+/// A split that is wanted.
+struct Wanted {
+    split: Split,
+    stamp: Stamp,
+    /// The pack that is there.
+    existing: Option<Place>,
+}
+
+impl Wanted {
+    fn new(listing: &Listing, split: Split, packing: &Packing) -> Result<Self, DataError> {
+        let stamp = Stamp::new(listing, split)?;
+        let places = packing.directories.iter();
+        let mut places = places.map(|directory| Place::new(listing, split, &stamp, packing, directory));
+        Ok(Self { existing: places.find(|place| place.is_made), split, stamp })
+    }
+}
+
+impl Place {
+    fn new(listing: &Listing, split: Split, stamp: &Stamp, packing: &Packing, directory: &Path) -> Self {
+        let header = Header::new(listing, split, packing.size, directory, stamp);
+        let path = directory.join(header.file_name(packing.name, split));
+        Self { is_made: path.exists(), path, header }
+    }
+}
+
+/// The first directory that can be written to, made if it is not there. Of the last, the error says
+/// why it cannot.
+fn writable(directories: &[PathBuf]) -> Result<&Path, DataError> {
+    let mut refused = None;
+    for directory in directories {
+        match try_to_write(directory) {
+            Ok(()) => return Ok(directory),
+            Err(error) => refused = Some(unwritable(directory)(error)),
+        }
+    }
+    Err(refused.unwrap_or_else(|| DataError::Refused("there is no place for packed images".into())))
+}
+
+fn try_to_write(directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let trial = directory.join(format!(".trial-{}", std::process::id()));
+    fs::File::create(&trial)?;
+    // Another thread of this process may have tried at the same time, and removed it.
+    let _ = fs::remove_file(&trial);
+    Ok(())
+}
