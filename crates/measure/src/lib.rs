@@ -4,9 +4,9 @@
 //! tests say is an
 //! [`AccuracyMatrix`]; every measure of the run is a pure function of it, listed in [`METRICS`]. What replay does to
 //! the embedding space is told by the distances: [`inner_distance`], [`distance_to_proxies`] and
-//! [`proxy_drift`]. Whether two ways of learning differ is told by [`OverSeeds`], [`wilcoxon`] over
-//! pairs of runs, [`mcnemar`] over test images, and [`holm`] where several such comparisons share a
-//! table.
+//! [`proxy_drift`]. Whether two ways of learning differ, and how far, is told by [`OverSeeds`],
+//! [`Paired`] and [`wilcoxon`] over pairs of runs, [`mcnemar`] over test images, and [`holm`] where
+//! several such comparisons share a table.
 //!
 //! Tasks and classes are counted from 0, accuracies are fractions.
 //!
@@ -28,13 +28,16 @@
 //! ```
 
 mod accuracy_matrix;
+mod bootstrap;
 mod distances;
 mod histogram;
 mod holm;
 mod mcnemar;
 mod metrics;
 mod over_seeds;
+mod paired;
 mod ranks;
+mod student;
 mod wilcoxon;
 
 pub use accuracy_matrix::{AccuracyMatrix, MatrixError};
@@ -47,4 +50,5 @@ pub use metrics::{
     forgetting, forgetting_from_first, retention, retention_after,
 };
 pub use over_seeds::OverSeeds;
+pub use paired::Paired;
 pub use wilcoxon::{Wilcoxon, wilcoxon};
