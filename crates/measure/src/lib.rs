@@ -46,8 +46,9 @@ pub use histogram::Histogram;
 pub use holm::holm;
 pub use mcnemar::{McNemar, mcnemar, mcnemar_of};
 pub use metrics::{
-    Better, METRICS, Metric, Retention, accuracy, accuracy_after, average_incremental_accuracy, backward_transfer,
-    forgetting, forgetting_from_first, retention, retention_after,
+    Better, METRICS, Metric, RetentionRate, accuracy, accuracy_after, average_incremental_accuracy,
+    average_retention_rate, average_retention_rate_after, backward_transfer, forgetting, forgetting_from_first,
+    retention, retention_after,
 };
 pub use over_seeds::OverSeeds;
 pub use paired::Paired;

@@ -18,7 +18,6 @@ pub(crate) fn record(
 ) -> Record {
     let Progress { matrix, task_seconds, phases, peak_memory_bytes, .. } = progress;
     let total: f64 = task_seconds.iter().sum();
-    let kept = retention(&matrix);
     Record {
         format: Record::FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -28,8 +27,7 @@ pub(crate) fn record(
         accuracy: accuracy(&matrix),
         forgetting: forgetting(&matrix),
         forgetting_from_first: forgetting_from_first(&matrix),
-        retention: kept.value,
-        retention_left_out: kept.left_out,
+        retention: retention(&matrix),
         average_incremental_accuracy: average_incremental_accuracy(&matrix),
         backward_transfer: backward_transfer(&matrix),
         matrix,

@@ -1,5 +1,5 @@
 //! Drawing: figures as SVG with every series named, so that a page can hide it, and the same figure
-//! as PNG.
+//! as PNG and PDF.
 
 mod axes;
 mod canvas;
@@ -8,10 +8,12 @@ mod heat_maps;
 mod legend;
 mod lines;
 mod palette;
+mod pdf;
 mod png;
 mod text;
 
 pub use axes::Axis;
 pub use heat_maps::{HeatMap, HeatMaps};
 pub use lines::{Curve, Lines, Panel, Point, Shape};
+pub use pdf::pdf;
 pub use png::{RenderError, png};

@@ -23,13 +23,18 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
+/// A figure with its texts laid out.
+pub(super) fn tree(svg: &str) -> Result<Tree, RenderError> {
+    let options = Options { fontdb: Arc::clone(&FONTS), font_family: "DejaVu Sans".into(), ..Options::default() };
+    Tree::from_str(svg, &options).map_err(|error| RenderError(error.to_string()))
+}
+
 /// Renders a figure.
 ///
 /// # Errors
 /// It is not SVG, or too large.
 pub fn png(svg: &str) -> Result<Vec<u8>, RenderError> {
-    let options = Options { fontdb: Arc::clone(&FONTS), font_family: "DejaVu Sans".into(), ..Options::default() };
-    let tree = Tree::from_str(svg, &options).map_err(|error| RenderError(error.to_string()))?;
+    let tree = tree(svg)?;
     let size = tree.size().to_int_size().scale_by(DENSITY).ok_or_else(|| RenderError("it has no size".into()))?;
     let mut pixels = Pixmap::new(size.width(), size.height()).ok_or_else(|| RenderError("it is too large".into()))?;
     resvg::render(&tree, Transform::from_scale(DENSITY, DENSITY), &mut pixels.as_mut());
