@@ -42,7 +42,7 @@ pub enum Command {
     Data(data::Data),
     /// Run a grid of experiments, in parallel and resumable
     Grid(grid::Grid),
-    /// Make the paper's tables and figures from runs
+    /// Make tables and figures from runs
     Report(Report),
     /// Set two runs, or two sets of runs, side by side
     Compare(Compare),
@@ -135,10 +135,13 @@ Examples:
   rehearsal report runs                      all runs at or below runs/, into report/
   rehearsal report runs old/runs -o out      runs of two places, into out/
   rehearsal report runs -q | xargs xdg-open  open the page
+  rehearsal report runs/table1 --paper       the paper's tables too, with its numbers beside ours
+  rehearsal report runs --bare -o paper      figures without titles, also as PDF
 
 The report is one page, index.html, that needs no network. Beside it, tables/ holds every table as Markdown, LaTeX and CSV, figures/ every \
-figure as SVG and PNG, index.md all of it as Markdown. Runs that differ in their seed only are averaged. What the paper reports stands beside \
-it, marked as the paper's. What is missing is said to be missing.";
+figure as SVG and PNG, index.md all of it as Markdown. Runs that differ in their seed only are averaged. It shows what was run, and \
+nothing else; with --paper, or if a directory is named after one of the paper's tables (table1, table2, table3, retrievals), the paper's own \
+tables follow with its numbers, marked as the paper's, and what is missing there is said to be missing.";
 
 #[derive(clap::Args)]
 #[command(after_help = REPORT_EXAMPLES)]
@@ -149,6 +152,12 @@ pub struct Report {
     /// Where to write; an older report there is replaced
     #[arg(long, short, value_name = "DIR", default_value = "report")]
     pub out: PathBuf,
+    /// Add the paper's own tables, its numbers beside ours
+    #[arg(long)]
+    pub paper: bool,
+    /// Draw figures without their titles, also as PDF
+    #[arg(long)]
+    pub bare: bool,
     /// Say nothing but errors; the page's path is printed all the same
     #[arg(long, short)]
     pub quiet: bool,
@@ -161,8 +170,8 @@ Examples:
   rehearsal compare study/random study/balanced   two directories of runs
   rehearsal compare runs/a runs/b --json | jq .measures.accuracy
 
-Runs are paired by data and seed. Differences of measures are tested over pairs (Wilcoxon signed-rank), those of the final models over test \
-images (McNemar).";
+Runs are paired by data, seed and order of classes. Differences of measures have a 95 % interval (Student's t; --json has the bootstrap's \
+too), a size (Cohen's d) and a test over pairs (Wilcoxon signed-rank); those of the final models a test over images (McNemar).";
 
 #[derive(clap::Args)]
 #[command(after_help = COMPARE_EXAMPLES)]

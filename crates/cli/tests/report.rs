@@ -51,11 +51,18 @@ fn a_report_of_real_runs() {
     assert_eq!(text(&report.stdout), format!("{}\n", place.join("index.html").display()), "the page, and nothing else");
     assert!(text(&report.stderr).contains("6 runs in 2 groups."), "{}", text(&report.stderr));
     assert!(text(&report.stderr).contains("no run wrote diagnostics.jsonl"), "{}", text(&report.stderr));
-    let table = std::fs::read_to_string(place.join("tables/table1-methods.md")).unwrap();
-    assert!(table.contains("| PCR | ") && table.contains("Different setting: "), "{table}");
+    let table = std::fs::read_to_string(place.join("tables/results.md")).unwrap();
+    assert!(table.contains("| PCR + random | 3 | ") && table.contains("| PCR + balanced | 3 | "), "{table}");
+    assert!(!place.join("tables/table1-methods.md").exists(), "nobody asked for the paper's tables");
     assert!(place.join("figures/after-embedded.png").metadata().unwrap().len() > 10_000);
     let quiet = output(study(), &["report", "runs", "-q", "-o", place.to_str().unwrap()]);
     assert!(quiet.status.success() && quiet.stderr.is_empty(), "{}", text(&quiet.stderr));
+    let paper = output(study(), &["report", "runs", "-q", "--paper", "--bare", "-o", place.to_str().unwrap()]);
+    assert!(paper.status.success(), "{}", text(&paper.stderr));
+    let table = std::fs::read_to_string(place.join("tables/table1-methods.md")).unwrap();
+    assert!(table.contains("| PCR | ") && table.contains("Different setting: "), "{table}");
+    let bare = std::fs::read_to_string(place.join("figures/so-far-embedded.svg")).unwrap();
+    assert!(!bare.contains("font-size=\"14\""), "no title");
 }
 
 #[test]
@@ -101,6 +108,10 @@ fn two_sets_of_runs_side_by_side() {
         "over 3 pairs",
         "it cannot be below 0.2500",
         "all seeds",
+        "95 % interval",
+        "accuracy by bootstrap: ",
+        "are not seen",
+        "4 times in 5",
     ] {
         assert!(table.contains(expected), "{expected:?} in\n{table}");
     }

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 /// Accuracy on every task (column) after learning every task (row), as fractions.
 ///
 /// It grows by a row whenever a task has been learned, so a run in progress has a smaller matrix,
-/// never one with holes. Only the tasks seen so far are stored; the others read as 0. It is written
-/// as a square list of lists with those zeros in place, so that any tool can load it as an array.
+/// never one with holes. Only the tasks seen so far are stored: the others were not tested. It is
+/// written as a square list of lists with null in their place, so that any tool can load it as an
+/// array; zeros, which stood there once, are read too.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Vec<f64>>", into = "Vec<Vec<f64>>")]
+#[serde(try_from = "Vec<Vec<Option<f64>>>", into = "Vec<Vec<Option<f64>>>")]
 pub struct AccuracyMatrix {
     rows: Vec<Vec<f64>>,
 }
@@ -46,10 +47,15 @@ impl AccuracyMatrix {
         self.rows.len()
     }
 
-    /// The accuracy on `task` after task `after`, 0 if `task` was unseen then; `None` if `after` is
-    /// yet to be learned.
+    /// The accuracy on `task` after task `after`; `None` if that was not tested: `task` was unseen
+    /// then, or `after` is yet to be learned.
     pub fn get(&self, after: usize, task: usize) -> Option<f64> {
-        self.rows.get(after).map(|row| row.get(task).copied().unwrap_or(0.0))
+        self.rows.get(after)?.get(task).copied()
+    }
+
+    /// The matrix as it was when only the first tasks had been learned.
+    pub fn first_stages(&self, stages: usize) -> Self {
+        Self { rows: self.rows.iter().take(stages).cloned().collect() }
     }
 
     /// The accuracies after each task, on the tasks seen by then: row `i` has `i + 1` entries.
@@ -58,31 +64,35 @@ impl AccuracyMatrix {
     }
 }
 
-impl From<AccuracyMatrix> for Vec<Vec<f64>> {
-    fn from(AccuracyMatrix { mut rows }: AccuracyMatrix) -> Self {
+impl From<AccuracyMatrix> for Vec<Vec<Option<f64>>> {
+    fn from(AccuracyMatrix { rows }: AccuracyMatrix) -> Self {
         let tasks = rows.len();
-        for row in &mut rows {
-            row.resize(tasks, 0.0);
-        }
-        rows
+        let square = |row: Vec<f64>| {
+            let mut row: Vec<Option<f64>> = row.into_iter().map(Some).collect();
+            row.resize(tasks, None);
+            row
+        };
+        rows.into_iter().map(square).collect()
     }
 }
 
-impl TryFrom<Vec<Vec<f64>>> for AccuracyMatrix {
+impl TryFrom<Vec<Vec<Option<f64>>>> for AccuracyMatrix {
     type Error = MatrixError;
 
-    fn try_from(square: Vec<Vec<f64>>) -> Result<Self, MatrixError> {
+    fn try_from(square: Vec<Vec<Option<f64>>>) -> Result<Self, MatrixError> {
         let tasks = square.len();
         let mut matrix = Self::new();
         for (after, mut row) in square.into_iter().enumerate() {
             if row.len() != tasks {
                 return Err(MatrixError::RowLength { after, expected: tasks, found: row.len() });
             }
-            let unseen = row.split_off(after + 1);
-            if let Some(i) = unseen.iter().position(|&value| value != 0.0) {
-                return Err(MatrixError::Unseen { after, task: after + 1 + i, value: unseen[i] });
+            for (task, unseen) in row.split_off(after + 1).into_iter().enumerate() {
+                if let Some(value) = unseen.filter(|&value| value != 0.0) {
+                    return Err(MatrixError::Unseen { after, task: after + 1 + task, value });
+                }
             }
-            matrix.push_row(row)?;
+            let tested = |(task, value): (usize, Option<f64>)| value.ok_or(MatrixError::Untested { after, task });
+            matrix.push_row(row.into_iter().enumerate().map(tested).collect::<Result<_, _>>()?)?;
         }
         Ok(matrix)
     }
@@ -109,6 +119,13 @@ pub enum MatrixError {
         /// The entry.
         value: f64,
     },
+    /// A task that had been learned has no accuracy.
+    Untested {
+        /// The row of the entry.
+        after: usize,
+        /// Its column.
+        task: usize,
+    },
     /// A task has an accuracy before it was learned.
     Unseen {
         /// The row of the entry.
@@ -129,8 +146,11 @@ impl fmt::Display for MatrixError {
             Self::NotAFraction { after, task, value } => {
                 write!(f, "the accuracy on task {task} after task {after} should be between 0 and 1, not {value}")
             }
+            Self::Untested { after, task } => {
+                write!(f, "the accuracy on task {task} after task {after} should be between 0 and 1, not null")
+            }
             Self::Unseen { after, task, value } => {
-                write!(f, "the accuracy on task {task}, unseen after task {after}, should be 0, not {value}")
+                write!(f, "the accuracy on task {task}, unseen after task {after}, should be null, not {value}")
             }
         }
     }
@@ -176,11 +196,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn unseen_tasks_read_as_zero_and_rows_to_come_as_none() {
+    fn what_was_not_tested_is_none_and_null_and_once_was_zero() {
         let matrix = matrix([vec![0.5], vec![0.25, 0.75]]);
         assert_eq!(matrix.tasks_seen(), 2);
-        assert_eq!([matrix.get(1, 0), matrix.get(0, 1), matrix.get(2, 0)], [Some(0.25), Some(0.0), None]);
-        assert_eq!(serde_json::to_string(&matrix).unwrap(), "[[0.5,0.0],[0.25,0.75]]");
+        assert_eq!([matrix.get(1, 0), matrix.get(0, 1), matrix.get(2, 0)], [Some(0.25), None, None]);
+        assert_eq!(serde_json::to_string(&matrix).unwrap(), "[[0.5,null],[0.25,0.75]]");
+        for text in ["[[0.5,null],[0.25,0.75]]", "[[0.5,0.0],[0.25,0.75]]"] {
+            assert_eq!(serde_json::from_str::<AccuracyMatrix>(text).unwrap(), matrix, "{text}");
+        }
     }
 
     #[test]
@@ -188,8 +211,8 @@ pub(crate) mod tests {
         for (json, reason) in [
             ("[[0.5],[0.5,0.5]]", "after task 0 should be 2 in number, not 1"),
             ("[[0.5,0],[0.5,-0.1]]", "on task 1 after task 1 should be between 0 and 1, not -0.1"),
-            ("[[0.5,0.1],[0.5,0.5]]", "on task 1, unseen after task 0, should be 0, not 0.1"),
-            ("[[null]]", "invalid type: null"),
+            ("[[0.5,0.1],[0.5,0.5]]", "on task 1, unseen after task 0, should be null, not 0.1"),
+            ("[[0.5,null],[null,0.5]]", "on task 0 after task 1 should be between 0 and 1, not null"),
         ] {
             let error = serde_json::from_str::<AccuracyMatrix>(json).unwrap_err().to_string();
             assert!(error.contains(reason), "{json}: {error}");
@@ -208,10 +231,12 @@ pub(crate) mod tests {
 
         #[test]
         fn what_is_read_is_what_was_written_or_an_error(
-            rows in vec(vec(prop_oneof![Just(0.0), Just(1.0), any::<f64>()], 0..4), 0..4)
+            rows in vec(vec(prop_oneof![Just(None), Just(Some(0.0)), Just(Some(1.0)), any::<f64>().prop_map(Some)], 0..4), 0..4)
         ) {
             if let Ok(matrix) = AccuracyMatrix::try_from(rows.clone()) {
-                prop_assert_eq!(Vec::from(matrix), rows);
+                let written = Vec::<Vec<Option<f64>>>::from(matrix).concat().into_iter().map(|cell| cell.unwrap_or(0.0)).collect::<Vec<_>>();
+                let read = rows.concat().into_iter().map(|cell| cell.unwrap_or(0.0)).collect::<Vec<_>>();
+                prop_assert_eq!(written, read);
             }
         }
     }

@@ -4,9 +4,9 @@
 //! tests say is an
 //! [`AccuracyMatrix`]; every measure of the run is a pure function of it, listed in [`METRICS`]. What replay does to
 //! the embedding space is told by the distances: [`inner_distance`], [`distance_to_proxies`] and
-//! [`proxy_drift`]. Whether two ways of learning differ is told by [`OverSeeds`], [`wilcoxon`] over
-//! pairs of runs, [`mcnemar`] over test images, and [`holm`] where several such comparisons share a
-//! table.
+//! [`proxy_drift`]. Whether two ways of learning differ, and how far, is told by [`OverSeeds`],
+//! [`Paired`] and [`wilcoxon`] over pairs of runs, [`mcnemar`] over test images, and [`holm`] where
+//! several such comparisons share a table.
 //!
 //! Tasks and classes are counted from 0, accuracies are fractions.
 //!
@@ -30,13 +30,16 @@
 #![forbid(unsafe_code)]
 
 mod accuracy_matrix;
+mod bootstrap;
 mod distances;
 mod histogram;
 mod holm;
 mod mcnemar;
 mod metrics;
 mod over_seeds;
+mod paired;
 mod ranks;
+mod student;
 mod wilcoxon;
 
 pub use accuracy_matrix::{AccuracyMatrix, MatrixError};
@@ -45,8 +48,10 @@ pub use histogram::Histogram;
 pub use holm::holm;
 pub use mcnemar::{McNemar, mcnemar, mcnemar_of};
 pub use metrics::{
-    Better, METRICS, Metric, Retention, accuracy, accuracy_after, average_incremental_accuracy, backward_transfer,
-    forgetting, forgetting_from_first, retention, retention_after,
+    Better, METRICS, Metric, RetentionRate, accuracy, accuracy_after, average_incremental_accuracy,
+    average_retention_rate, average_retention_rate_after, backward_transfer, forgetting, forgetting_from_first,
+    retention, retention_after,
 };
 pub use over_seeds::OverSeeds;
+pub use paired::Paired;
 pub use wilcoxon::{Wilcoxon, wilcoxon};

@@ -17,6 +17,15 @@ pub struct McNemar {
     pub chi_squared: Option<f64>,
 }
 
+impl McNemar {
+    /// The size of the effect, Cohen's g: by how much the second's share of the disagreements is
+    /// above one half, from −0.5 to 0.5; `None` if they never disagree.
+    pub fn effect(&self) -> Option<f64> {
+        let disagreements = self.only_first + self.only_second;
+        (disagreements > 0).then(|| self.only_second as f64 / disagreements as f64 - 0.5)
+    }
+}
+
 /// Tests the numbers of images that only the one or only the other classifier gets right,
 /// two-sided.
 pub fn mcnemar(only_first: u64, only_second: u64) -> McNemar {
@@ -72,6 +81,7 @@ mod tests {
         assert_near(exact_p(44, 14), 0.02262884);
         let few = mcnemar(8, 2);
         assert_eq!((few.p, few.chi_squared), (0.109375, None));
+        assert_near(few.effect().unwrap(), -0.3);
         let thousands = mcnemar(864, 776);
         assert_near(thousands.chi_squared.unwrap(), 4.61524390);
         assert_near(thousands.p, 0.03168899);
@@ -80,6 +90,7 @@ mod tests {
     #[test]
     fn an_even_split_is_no_difference() {
         assert_near(mcnemar(0, 0).p, 1.0);
+        assert_eq!(mcnemar(0, 0).effect(), None);
         assert_near(mcnemar(5, 5).p, 1.0);
         // The correction, taken as it is written, leaves a little: 1 / 100.
         assert_near(mcnemar(50, 50).chi_squared.unwrap(), 0.01);

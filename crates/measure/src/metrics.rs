@@ -34,7 +34,7 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "accuracy", better: Better::Higher, of: accuracy },
     Metric { name: "forgetting", better: Better::Lower, of: forgetting },
     Metric { name: "forgetting_from_first", better: Better::Lower, of: forgetting_from_first },
-    Metric { name: "retention", better: Better::Higher, of: |matrix| retention(matrix).value },
+    Metric { name: "retention", better: Better::Higher, of: retention },
     Metric { name: "average_incremental_accuracy", better: Better::Higher, of: average_incremental_accuracy },
     Metric { name: "backward_transfer", better: Better::Higher, of: backward_transfer },
 ];
@@ -63,16 +63,25 @@ pub fn forgetting_from_first(matrix: &AccuracyMatrix) -> Option<f64> {
     mean(earlier.iter().enumerate().map(|(task, row)| row[task] - last[task]))
 }
 
-/// What share of their first accuracy old tasks have kept: mean over t of `A[T][t] / A[t][t]`, not
-/// capped at 1.
-pub fn retention(matrix: &AccuracyMatrix) -> Retention {
-    let Some((last, earlier)) = matrix.rows().split_last() else { return Retention::default() };
-    Retention::new(earlier.iter().enumerate().map(|(task, row)| (row[task], last[task])))
+/// What share of their first accuracy old tasks have kept, all together: the sum over t of
+/// `A[T][t]` over the sum of `A[t][t]`, not capped at 1. `None` if nothing was known at first.
+///
+/// A mean of the shares of single tasks, as in the paper ([`average_retention_rate`]), says 600 % of
+/// a run in which one task began at 1 % and ended at 30 %.
+pub fn retention(matrix: &AccuracyMatrix) -> Option<f64> {
+    let (last, earlier) = matrix.rows().split_last()?;
+    ratio_of_sums(earlier.iter().enumerate().map(|(task, row)| (row[task], last[task])))
 }
 
-/// A mean of accuracies kept, and what it leaves out.
+/// The paper's average retention rate: mean over old tasks of `A[T][t] / A[t][t]`, not capped at 1.
+pub fn average_retention_rate(matrix: &AccuracyMatrix) -> RetentionRate {
+    let Some((last, earlier)) = matrix.rows().split_last() else { return RetentionRate::default() };
+    RetentionRate::new(earlier.iter().enumerate().map(|(task, row)| (row[task], last[task])))
+}
+
+/// A mean of the shares that single tasks have kept, and what it leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Retention {
+pub struct RetentionRate {
     /// The mean share kept, 1 if nothing was lost; `None` if no task has one.
     pub value: Option<f64>,
     /// Tasks left out of the mean because their first accuracy was 0, of which no share can be
@@ -80,7 +89,7 @@ pub struct Retention {
     pub left_out: usize,
 }
 
-impl Retention {
+impl RetentionRate {
     fn new(first_and_later: impl Iterator<Item = (f64, f64)>) -> Self {
         let (learned, never): (Vec<_>, Vec<_>) = first_and_later.partition(|&(first, _)| first > 0.0);
         Self { value: mean(learned.iter().map(|(first, later)| later / first)), left_out: never.len() }
@@ -108,14 +117,30 @@ pub fn accuracy_after(matrix: &AccuracyMatrix, k: usize) -> Option<f64> {
     mean(matrix.rows().iter().skip(k).enumerate().map(|(task, later)| later[task]))
 }
 
-/// What share of its first accuracy a task has kept `k` tasks later: mean over t of `A[t + k][t] /
-/// A[t][t]`.
+/// What share of their first accuracy tasks have kept `k` tasks later, all together: the sum over t
+/// of `A[t + k][t]` over the sum of `A[t][t]`.
 ///
 /// Over `k` in `0..matrix.tasks_seen()` it is the curve of how tasks fade, whatever they started
 /// from.
-pub fn retention_after(matrix: &AccuracyMatrix, k: usize) -> Retention {
+pub fn retention_after(matrix: &AccuracyMatrix, k: usize) -> Option<f64> {
+    ratio_of_sums(first_and_after(matrix, k))
+}
+
+/// The paper's average retention rate `k` tasks later: mean over t of `A[t + k][t] / A[t][t]`.
+pub fn average_retention_rate_after(matrix: &AccuracyMatrix, k: usize) -> RetentionRate {
+    RetentionRate::new(first_and_after(matrix, k))
+}
+
+/// Of every task that has `k` successors: its accuracy at first, and after them.
+fn first_and_after(matrix: &AccuracyMatrix, k: usize) -> impl Iterator<Item = (f64, f64)> {
     let (first, later) = (matrix.rows().iter(), matrix.rows().iter().skip(k));
-    Retention::new(first.zip(later).enumerate().map(|(task, (first, later))| (first[task], later[task])))
+    first.zip(later).enumerate().map(|(task, (first, later))| (first[task], later[task]))
+}
+
+/// The sum of the later over the sum of the first; `None` if that is nothing.
+fn ratio_of_sums(first_and_later: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let (first, later) = first_and_later.fold((0.0, 0.0), |sums, (first, later)| (sums.0 + first, sums.1 + later));
+    (first > 0.0).then(|| later / first)
 }
 
 /// `None` for no values: a mean of nothing is not 0.
@@ -151,8 +176,10 @@ mod tests {
         assert_near(accuracy(&v10()), 0.5375);
         assert_near(forgetting(&v10()), 0.3);
         assert_near(forgetting_from_first(&v10()), 0.283_333_33);
-        assert_near(retention(&v10()).value, 0.646_494_71);
-        assert_eq!(retention(&v10()).left_out, 0);
+        assert_near(average_retention_rate(&v10()).value, 0.646_494_71);
+        assert_eq!(average_retention_rate(&v10()).left_out, 0);
+        // By hand: .5 + .65 + .4 over .9 + .8 + .7.
+        assert_near(retention(&v10()), 1.55 / 2.4);
         assert_near(average_incremental_accuracy(&v10()), 0.738_541_67);
         assert_near(backward_transfer(&v10()), -0.283_333_33);
         // What a maximum over the tasks of a stage, not over the stages of a task, would give.
@@ -167,10 +194,12 @@ mod tests {
             [(0, 0.75, 1.0), (1, 0.65, 0.803_902_12), (2, 0.7, 0.822_916_67), (3, 0.5, 0.555_555_56)]
         {
             assert_near(accuracy_after(&v10(), k), accuracy);
-            assert_near(retention_after(&v10(), k).value, retention);
+            assert_near(average_retention_rate_after(&v10(), k).value, retention);
         }
-        assert_eq!(accuracy_after(&v10(), 4), None);
-        assert_eq!(retention_after(&v10(), 4), Retention::default());
+        // By hand: .7 + .85 + .4 over .9 + .8 + .7.
+        assert_near(retention_after(&v10(), 1), 1.95 / 2.4);
+        assert_eq!((accuracy_after(&v10(), 4), retention_after(&v10(), 4)), (None, None));
+        assert_eq!(average_retention_rate_after(&v10(), 4), RetentionRate::default());
     }
 
     /// The paper's own numbers for 19 tasks of CIFAR100, PCR + balanced retrieval (reference
@@ -192,7 +221,7 @@ mod tests {
         let between = (0..19).map(|task| [vec![1.0; task], vec![first[task]]].concat());
         let run = matrix(between.chain([last]));
 
-        assert_near(retention(&run).value, 1.019_075_96);
+        assert_near(average_retention_rate(&run).value, 1.019_075_96);
         assert_near(forgetting_from_first(&run), 0.021_052_63);
         assert_near(accuracy(&run), 0.4996);
     }
@@ -204,11 +233,19 @@ mod tests {
     }
 
     #[test]
-    fn tasks_never_learned_are_left_out_of_retention_and_counted() {
+    fn tasks_never_learned_are_left_out_of_the_papers_rate_and_counted() {
         let run = matrix([vec![0.0], vec![0.3, 0.5], vec![0.2, 0.25, 0.0]]);
-        assert_eq!(retention(&run), Retention { value: Some(0.5), left_out: 1 });
-        assert_eq!(retention_after(&run, 0), Retention { value: Some(1.0), left_out: 2 });
-        assert_eq!(retention_after(&run, 2), Retention { value: None, left_out: 1 });
+        assert_eq!(average_retention_rate(&run), RetentionRate { value: Some(0.5), left_out: 1 });
+        assert_eq!(average_retention_rate_after(&run, 0), RetentionRate { value: Some(1.0), left_out: 2 });
+        assert_eq!(average_retention_rate_after(&run, 2), RetentionRate { value: None, left_out: 1 });
+        assert_eq!((retention(&run), retention_after(&run, 2)), (Some(0.9), None));
+    }
+
+    #[test]
+    fn a_task_that_began_at_almost_nothing_does_not_make_retention_large() {
+        let run = matrix([vec![0.8], vec![0.6, 0.01], vec![0.6, 0.3, 0.5]]);
+        assert_near(average_retention_rate(&run).value, 15.375);
+        assert_near(retention(&run), 0.9 / 0.81);
     }
 
     #[test]
@@ -217,7 +254,7 @@ mod tests {
             let run = matrix((1..=tasks).map(|seen| vec![1.0; seen]));
             assert_eq!(all(&run), [1.0, 0.0, 0.0, 1.0, 1.0, 0.0].map(Some));
             assert!((0..tasks).all(|k| accuracy_after(&run, k) == Some(1.0)));
-            assert!((0..tasks).all(|k| retention_after(&run, k).value == Some(1.0)));
+            assert!((0..tasks).all(|k| retention_after(&run, k) == Some(1.0)));
         }
     }
 

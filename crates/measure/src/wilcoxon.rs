@@ -1,10 +1,14 @@
 //! The Wilcoxon signed-rank test: do paired runs differ, whatever the shape of their distribution?
+//!
+//! Pairs that do not differ are dropped before the others are ranked, which is SciPy's
+//! `zero_method="wilcox"`: they say nothing about which side is ahead. Equal differences share the
+//! mean of their ranks.
 
 use crate::ranks::mean_ranks;
 
-/// Up to so many pairs, and without ties, the p-value counts every assignment of signs; above, the
-/// normal law is near.
-const MOST_EXACT: usize = 25;
+/// Up to so many pairs that differ the p-value counts every assignment of signs, ties or not;
+/// above, the normal law is near.
+const MOST_EXACT: usize = 50;
 
 /// What the two-sided Wilcoxon signed-rank test says about some paired differences.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +25,14 @@ pub struct Wilcoxon {
     /// Whether `p` is exact; otherwise it is the normal approximation, corrected for ties but not
     /// for continuity.
     pub exact: bool,
+}
+
+impl Wilcoxon {
+    /// The size of the effect, the rank-biserial correlation: from −1 (every pair that differs is
+    /// negative) to 1; `None` if no pair differs.
+    pub fn effect(&self) -> Option<f64> {
+        (self.n > 0).then(|| (self.positive - self.negative) / (self.positive + self.negative))
+    }
 }
 
 /// Tests paired differences, two-sided. Zeros are dropped, ties get their mean rank; with no
@@ -43,24 +55,27 @@ pub fn wilcoxon(differences: &[f64]) -> Wilcoxon {
     };
     // An empty sum of floats is minus zero.
     let (n, positive, negative) = (differences.len(), sum(true) + 0.0, sum(false) + 0.0);
-    let exact = n <= MOST_EXACT && ranked.ties.is_empty();
-    let p = if exact { exact_p(n, positive.min(negative)) } else { normal_p(n, positive, &ranked.ties) };
+    let exact = n <= MOST_EXACT;
+    let p = if exact { exact_p(&ranked.ranks, positive.min(negative)) } else { normal_p(n, positive, &ranked.ties) };
     Wilcoxon { n, positive, negative, p, exact }
 }
 
-/// Twice the share of the `2^n` sign assignments whose rank sum is at most `smaller`.
-fn exact_p(n: usize, smaller: f64) -> f64 {
-    let most = n * (n + 1) / 2;
-    let mut ways = vec![0_u64; most + 1]; // by rank sum
+/// Twice the share of the `2^n` sign assignments whose rank sum is at most `smaller`. Turning all
+/// signs turns a sum into its counterpart, ties or not, so both tails are alike.
+fn exact_p(ranks: &[f64], smaller: f64) -> f64 {
+    // A mean rank is a whole or a half: twice of it is whole.
+    let doubled = |rank: f64| (2.0 * rank).round() as usize;
+    let most: usize = ranks.iter().map(|&rank| doubled(rank)).sum();
+    let mut ways = vec![0_u64; most + 1]; // by twice the rank sum
     ways[0] = 1;
-    for rank in 1..=n {
+    for &rank in ranks {
+        let rank = doubled(rank);
         for sum in (rank..=most).rev() {
             ways[sum] += ways[sum - rank];
         }
     }
-    // Without ties ranks, and so their sums, are whole.
-    let at_most: u64 = ways[..=smaller as usize].iter().sum();
-    (2.0 * at_most as f64 / (1_u64 << n) as f64).min(1.0)
+    let at_most: u64 = ways[..=doubled(smaller)].iter().sum();
+    (2.0 * at_most as f64 / (1_u64 << ranks.len()) as f64).min(1.0)
 }
 
 fn normal_p(n: usize, positive: f64, ties: &[usize]) -> f64 {
@@ -98,16 +113,20 @@ mod tests {
         }
     }
 
+    /// By hand: ranks 1.5 1.5 3, W− 1.5; of the eight sums 0 1.5 1.5 3 3 4.5 4.5 6 three are at most
+    /// 1.5, so p is 2 · 3 / 8.
     #[test]
-    fn zeros_are_dropped_and_ties_make_it_approximate() {
+    fn zeros_are_dropped_and_ties_are_counted_exactly() {
         let found = wilcoxon(&[0.0, 1.0, -1.0, 2.0, 0.0]);
-        assert_eq!((found.n, found.positive, found.negative, found.exact), (3, 4.5, 1.5, false));
+        assert_eq!(found, Wilcoxon { n: 3, positive: 4.5, negative: 1.5, p: 0.75, exact: true });
+        assert_eq!((found.effect(), wilcoxon(&[0.0]).effect()), (Some(0.5), None));
     }
 
     #[test]
-    fn the_change_to_the_normal_law_is_after_25_pairs() {
-        let differences: Vec<f64> = (1..=26).map(f64::from).collect();
-        assert!(wilcoxon(&differences[..25]).exact && !wilcoxon(&differences).exact);
+    fn the_change_to_the_normal_law_is_after_50_pairs() {
+        let differences: Vec<f64> = (1..=51).map(f64::from).collect();
+        assert!(wilcoxon(&differences[..50]).exact && !wilcoxon(&differences).exact);
+        assert_eq!(Some(wilcoxon(&differences[..50]).p), Some(2.0 / 2_f64.powi(50)));
     }
 
     #[test]
@@ -118,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn turning_the_signs_turns_the_sums(differences in vec(-4_i8..4, 0..40)) {
+        fn turning_the_signs_turns_the_sums(differences in vec(-4_i8..4, 0..70)) {
             let d: Vec<f64> = differences.iter().map(|&d| f64::from(d)).collect();
             let turned: Vec<f64> = d.iter().map(|d| -d).collect();
             let (one, other) = (wilcoxon(&d), wilcoxon(&turned));

@@ -32,7 +32,6 @@ pub(crate) fn record(
         forgetting: measures.forgetting,
         forgetting_from_first: measures.forgetting_from_first,
         retention: measures.retention,
-        retention_left_out: measures.retention_left_out,
         average_incremental_accuracy: measures.average_incremental_accuracy,
         backward_transfer: measures.backward_transfer,
         matrix: measures.matrix,

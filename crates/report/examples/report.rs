@@ -7,11 +7,14 @@
 
 use std::{env, error::Error, path::PathBuf};
 
-use rehearsal_report::{report::Report, study::Study};
+use rehearsal_report::{
+    report::{Options, Report},
+    study::Study,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut directories: Vec<PathBuf> = env::args_os().skip(1).map(Into::into).collect();
     let out = directories.pop().filter(|_| !directories.is_empty()).ok_or("which runs, and where to?")?;
-    println!("{}", Report::new(Study::read(&directories)?).write(&out)?.display());
+    println!("{}", Report::new(Study::read(&directories)?, Options::default()).write(&out)?.display());
     Ok(())
 }

@@ -50,6 +50,39 @@ const METHODS: [(&str, &str); 9] = [
     ("joint", "joint"),
 ];
 
+/// The options as the paper, or those whose methods it compares, have them: name, value, and to
+/// which arms they matter. What is not listed is not known to be the paper's.
+const PAPER_OPTIONS: [(&str, &str, fn(&Arm) -> bool); 24] = [
+    ("candidates", "50", Arm::scores),
+    ("score-norm", "batch", Arm::scores),
+    ("views", "both", |arm| arm.method == "pcr"),
+    ("views", "augmented", |arm| arm.method != "pcr"),
+    ("temperature", "0.09", |arm| arm.method == "pcr"),
+    ("denominator", "multiset", |arm| arm.method == "pcr"),
+    ("reduction", "mean", |arm| matches!(arm.method.as_str(), "er" | "aser" | "pcr")),
+    ("der-alpha", "0.5", |arm| arm.method == "der++"),
+    ("der-beta", "0.5", |arm| arm.method == "der++"),
+    ("task-free", "false", |arm| arm.method == "er-ace"),
+    ("head", "linear", |arm| arm.method == "er-ace"),
+    ("consistency", "0.1", |arm| arm.method == "cls-er"),
+    ("stable-frequency", "0.7", |arm| arm.method == "cls-er"),
+    ("stable-alpha", "0.999", |arm| arm.method == "cls-er"),
+    ("plastic-frequency", "0.9", |arm| arm.method == "cls-er"),
+    ("plastic-alpha", "0.999", |arm| arm.method == "cls-er"),
+    ("gss-groups", "10", |arm| arm.policy == "gss"),
+    ("gss-group-size", "10", |arm| arm.policy == "gss"),
+    ("shapley-score", "asvm", Arm::has_shapley_values),
+    ("shapley-neighbours", "3", Arm::has_shapley_values),
+    ("shapley-per-class", "2", Arm::has_shapley_values),
+    ("match-warm-up", "40", |arm| arm.replay == Replay::Other("memory-match".into())),
+    // Networks are tested as they were trained.
+    ("recalibrate", "off", |_| true),
+    ("retrievable", "all", Arm::scores),
+];
+
+/// Settings that name an arm: a row of the paper stands for some of them.
+const NAMES: [&str; 4] = ["method", "retrieval", "ratio", "memory-policy"];
+
 impl Arm {
     /// That of a run.
     pub fn from_settings(settings: &Settings) -> Self {
@@ -129,6 +162,31 @@ impl Arm {
     /// Its settings but for who is replayed.
     pub fn options(&self) -> Part {
         self.settings.without("retrieval").without("ratio")
+    }
+
+    /// Sentences of how its options differ from the paper's, of those that matter to it.
+    pub fn differences_from_paper(&self) -> Vec<String> {
+        let settings = self.settings.0.iter().filter(|(name, _)| !NAMES.contains(&name.as_str()));
+        settings.filter_map(|(name, value)| self.difference_from_paper(name, value)).collect()
+    }
+
+    fn difference_from_paper(&self, name: &str, value: &str) -> Option<String> {
+        let mut known = PAPER_OPTIONS.iter().filter(|(option, ..)| *option == name).peekable();
+        if known.peek().is_none() {
+            return Some(format!("{name} {value} (not known to be the paper's)"));
+        }
+        let (_, paper, _) = known.find(|(_, _, matters)| matters(self))?;
+        (!self.settings.has(name, paper)).then(|| format!("{name} {value} (paper {paper})"))
+    }
+
+    /// Whether it scores candidates by their change of loss.
+    fn scores(&self) -> bool {
+        matches!(self.replay, Replay::LossChange { .. })
+    }
+
+    /// Whether its memory or its retrieval ranks by Shapley values.
+    fn has_shapley_values(&self) -> bool {
+        self.policy == "aser" || self.replay == Replay::Other("aser".into())
     }
 
     fn order(&self) -> (usize, &str, &Replay, &str, &Part) {
@@ -224,6 +282,34 @@ mod tests {
         assert!(!gss.is_plain() && gss.selection() == Some("gss"));
         let mir = arm(json!({"method": "pcr", "retrieval": "mir", "ratio": "10:0", "memory-policy": "reservoir"}));
         assert_eq!(mir.selection(), Some("mir"));
+    }
+
+    #[test]
+    fn every_option_that_matters_must_be_the_papers() {
+        for (settings, difference) in [
+            (json!({"method": "pcr", "retrieval": "random", "denominator": "multiset", "der-alpha": 0.9}), ""),
+            (json!({"method": "pcr", "retrieval": "random", "temperature": 0.090, "candidates": 20}), ""),
+            (json!({"method": "pcr", "denominator": "set"}), "denominator set (paper multiset)"),
+            (json!({"method": "pcr", "views": "augmented"}), "views augmented (paper both)"),
+            (json!({"method": "er", "views": "both"}), "views both (paper augmented)"),
+            (
+                json!({"method": "er", "retrieval": "mir", "ratio": "10:0", "candidates": 20}),
+                "candidates 20 (paper 50)",
+            ),
+            (json!({"method": "der-pp", "der-alpha": 0.9}), "der-alpha 0.9 (paper 0.5)"),
+            (json!({"method": "er", "custom-backbone": "mine"}), "custom-backbone mine (not known to be the paper's)"),
+        ] {
+            assert_eq!(arm(settings).differences_from_paper().join("; "), difference);
+        }
+    }
+
+    /// Whoever adds a setting says what the paper's value is, or no verdict would be given any more.
+    #[test]
+    fn every_option_has_the_papers_value() {
+        for setting in rehearsal_runs::SETTINGS.iter().filter(|setting| setting.role == rehearsal_runs::Role::Arm) {
+            let known = NAMES.contains(&setting.name) || PAPER_OPTIONS.iter().any(|(name, ..)| *name == setting.name);
+            assert!(known || setting.place == rehearsal_runs::Place::Run, "{}", setting.name);
+        }
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Two sets of runs side by side, with the difference and its test.
 
-use rehearsal_measure::{Better, METRICS, McNemar, OverSeeds, Wilcoxon};
+use rehearsal_measure::{Better, METRICS, McNemar, OverSeeds, Paired, Wilcoxon};
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::{
-    pairs::{Pair, differences, pairs, pooled, test},
+    pairs::{Pair, difference, pairs, pooled, test},
     protocol::Data,
     run::Run,
     settings::{Part, arm, protocol},
@@ -16,7 +16,7 @@ use crate::{
 pub struct Comparison {
     /// The settings in which the two sides differ, with the value of each.
     pub differing: Vec<Setting>,
-    /// How many runs have a partner of the same data and seed.
+    /// How many runs have a partner of the same data, seed and order of classes.
     pub pairs: usize,
     /// Every measure.
     pub measures: Vec<Line>,
@@ -49,7 +49,7 @@ pub struct Line {
     /// Of the second.
     pub b: Option<OverSeeds>,
     /// The second minus the first, over pairs; none without a pair.
-    pub difference: Option<OverSeeds>,
+    pub difference: Option<Paired>,
     /// The Wilcoxon test over pairs; none without a pair.
     pub test: Option<Wilcoxon>,
 }
@@ -123,7 +123,7 @@ fn line(metric: &rehearsal_measure::Metric, a: &[Run], b: &[Run], paired: &[Pair
     let over = |runs: &[Run]| {
         OverSeeds::from_values(&runs.iter().filter_map(|run| (metric.of)(&run.matrix)).collect::<Vec<_>>())
     };
-    let difference = OverSeeds::from_values(&differences(paired, metric.of));
+    let difference = difference(paired, metric.of);
     let test = difference.map(|_| test(paired, metric.of));
     Line { name: metric.name, better: metric.better, a: over(a), b: over(b), difference, test }
 }

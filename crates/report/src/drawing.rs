@@ -1,5 +1,5 @@
 //! Drawing: figures as SVG with every series named, so that a page can hide it, and the same figure
-//! as PNG.
+//! as PNG and PDF.
 
 mod axes;
 mod canvas;
@@ -9,6 +9,7 @@ mod legend;
 mod letters;
 mod lines;
 mod palette;
+mod pdf;
 mod png;
 mod text;
 
@@ -17,4 +18,5 @@ pub use canvas::escaped;
 pub use heat_maps::{HeatMap, HeatMaps};
 pub use letters::{Letters, drawable, letters};
 pub use lines::{Curve, Lines, Panel, Point, Shape};
+pub use pdf::pdf;
 pub use png::{RenderError, png};

@@ -1,5 +1,5 @@
-//! The paper's figures, from runs. One file per kind; a new one is one file and one line of
-//! [`all`].
+//! Figures from runs: those of this field, and the paper's. One file per kind; a new one is one file
+//! and one line of [`all`].
 
 mod alignment;
 mod cost;
@@ -58,6 +58,8 @@ pub struct Scene<'a> {
     slug: String,
     /// Data and conditions in words.
     subtitle: String,
+    /// Whether figures go without their titles.
+    bare: bool,
 }
 
 /// A group, its name, and its place in the report's list of arms, which decides its looks
@@ -84,10 +86,13 @@ pub fn all(conditions: &Conditions, arms: &[&Arm]) -> (Vec<Figure>, Vec<String>)
                 data.label()
             ));
         }
+        figures.push(curves::so_far(&in_tasks));
+        figures.extend(curves::forgetting(&in_tasks));
         figures.push(curves::after(&in_tasks));
         figures.push(curves::retention(&in_tasks));
         figures.push(curves::tasks(&in_tasks));
         figures.push(matrices::accuracy(&in_tasks));
+        figures.extend(curves::classes(&in_tasks));
         figures.extend(cost::time(&scene));
         figures.extend(cost::peak_memory(&scene));
         let diagnosed = scene.diagnosed();
@@ -123,8 +128,8 @@ pub fn all(conditions: &Conditions, arms: &[&Arm]) -> (Vec<Figure>, Vec<String>)
 }
 
 /// Figures that compare conditions: accuracy against the size of the memory.
-pub fn across(study: &Study, arms: &[&Arm]) -> Vec<Figure> {
-    cost::memory_size(study, arms)
+pub fn across(study: &Study, arms: &[&Arm], bare: bool) -> Vec<Figure> {
+    cost::memory_size(study, arms, bare)
 }
 
 impl<'a> Scene<'a> {
@@ -137,6 +142,7 @@ impl<'a> Scene<'a> {
             prefix: &conditions.prefix,
             slug: slug(data, &conditions.data()),
             subtitle: format!("{}; {}", data.label(), conditions.label),
+            bare: conditions.bare,
         }
     }
 
@@ -155,7 +161,7 @@ impl<'a> Scene<'a> {
         let groups = self.groups.iter().filter(|named| wanted(named.group));
         let groups = groups.map(|named| Named { group: named.group, name: named.name.clone(), place: named.place });
         let (slug, subtitle) = (self.slug.clone(), self.subtitle.clone());
-        Self { groups: groups.collect(), data: self.data, prefix: self.prefix, slug, subtitle }
+        Self { groups: groups.collect(), data: self.data, prefix: self.prefix, slug, subtitle, bare: self.bare }
     }
 
     /// The series of a figure.
@@ -173,12 +179,12 @@ impl<'a> Scene<'a> {
 
     fn lines(&self, kind: &str, note: &str, lines: &Lines) -> Figure {
         let (id, title, note) = (self.id(kind), lines.title.clone(), note.to_owned());
-        Figure { id, title, note, svg: lines.svg(), sources: self.sources() }
+        Figure { id, title, note, svg: lines.svg(self.bare), sources: self.sources() }
     }
 
     fn heat_maps(&self, kind: &str, note: &str, maps: &HeatMaps) -> Figure {
         let (id, title, note) = (self.id(kind), maps.title.clone(), note.to_owned());
-        Figure { id, title, note, svg: maps.svg(), sources: self.sources() }
+        Figure { id, title, note, svg: maps.svg(self.bare), sources: self.sources() }
     }
 }
 

@@ -1,15 +1,15 @@
 //! Tables, figures and statistical tests from the directories that runs write.
 //!
-//! [`Study::read`](study::Study::read) finds runs and groups them by everything but the seed; [`Report::new`](report::Report::new) makes the
-//! paper's tables and figures of them, each cell beside the paper's own number;
+//! [`Study::read`](study::Study::read) finds runs and groups them by everything but the seed; [`Report::new`](report::Report::new) makes
+//! tables and figures of them, where asked for also the paper's, each cell beside the paper's own number;
 //! [`Report::write`](report::Report::write) writes one page that needs no network, and beside it
 //! every table as Markdown, LaTeX and CSV and every figure as SVG and PNG.
 //!
 //! ```no_run
-//! use rehearsal_report::{report::Report, study::Study};
+//! use rehearsal_report::{report::{Options, Report}, study::Study};
 //!
 //! let study = Study::read(&["runs".into()])?;
-//! let page = Report::new(study).write("report".as_ref())?;
+//! let page = Report::new(study, Options::default()).write("report".as_ref())?;
 //! println!("{}", page.display());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -38,7 +38,7 @@ pub fn page(report: &Report, places: &Places) -> String {
          series.</p>\n",
     );
     for part in &report.parts {
-        add(&self::part(part, places));
+        add(&self::part(part, places, report.options.bare));
     }
     add(&runs::section(report, places));
     add("</main>\n<div id=\"tip\" role=\"status\"></div>\n");
@@ -66,10 +66,10 @@ fn contents(report: &Report) -> String {
     text
 }
 
-fn part(part: &Part, places: &Places) -> String {
+fn part(part: &Part, places: &Places, bare: bool) -> String {
     let mut text = format!("<section>\n<h2 id=\"{}\">{}</h2>\n", part.id, escaped(&part.title));
     text.extend(part.tables.iter().map(|table| self::table(table, places)));
-    text.extend(part.figures.iter().map(|figure| self::figure(figure, places)));
+    text.extend(part.figures.iter().map(|figure| self::figure(figure, places, bare)));
     if !part.notes.is_empty() {
         let notes: String = part.notes.iter().map(|note| format!("<li>{}</li>\n", escaped(note))).collect();
         write!(text, "<h3>What is missing</h3>\n<ul class=\"note missing-parts\">\n{notes}</ul>\n")
@@ -91,15 +91,16 @@ fn table(table: &Table, places: &Places) -> String {
     )
 }
 
-fn figure(figure: &Figure, places: &Places) -> String {
-    // The drawing carries its title.
+fn figure(figure: &Figure, places: &Places, bare: bool) -> String {
+    // Unless it is bare the drawing carries its title.
+    let title = if bare { format!("<h3>{}</h3>\n", escaped(&figure.title)) } else { String::new() };
     let (id, note) = (&figure.id, escaped(&figure.note));
     format!(
-        "<figure id=\"{id}\">\n<div class=\"scroll\">{}</div>\n<figcaption class=\"note\">{note} {}</figcaption>\n\
+        "<figure id=\"{id}\">\n{title}<div class=\"scroll\">{}</div>\n<figcaption class=\"note\">{note} {}</figcaption>\n\
          <p class=\"files\">{}</p>\n</figure>\n",
         figure.svg,
         sources(&figure.sources, places),
-        links("figures", id, &["svg", "png"])
+        links("figures", id, if bare { &["svg", "png", "pdf"] } else { &["svg", "png"] })
     )
 }
 

@@ -1,8 +1,9 @@
-//! Runs of two arms that differ in nothing but what is compared: same data, same seed.
+//! Runs of two arms that differ in nothing but what is compared: same data, same seed, same order of
+//! classes.
 
 use std::path::PathBuf;
 
-use rehearsal_measure::{AccuracyMatrix, McNemar, Wilcoxon, mcnemar, mcnemar_of, wilcoxon};
+use rehearsal_measure::{AccuracyMatrix, McNemar, Paired, Wilcoxon, mcnemar, mcnemar_of, wilcoxon};
 
 use crate::{run::Run, settings::data};
 
@@ -19,14 +20,17 @@ pub struct Pair<'a> {
     pub second: &'a Run,
 }
 
-/// Pairs runs by data and seed.
+/// Pairs runs by data, seed and order of classes.
 pub fn pairs<'a>(first: &[&'a Run], second: &[&'a Run]) -> Vec<Pair<'a>> {
     let partner = |run: &Run| second.iter().copied().find(|other| is_partner(run, other));
     first.iter().filter_map(|&run| Some(Pair { first: run, second: partner(run)? })).collect()
 }
 
 fn is_partner(one: &Run, other: &Run) -> bool {
-    one.seed == other.seed && one.data_sha256 == other.data_sha256 && data(&one.settings) == data(&other.settings)
+    one.seed == other.seed
+        && one.data_sha256 == other.data_sha256
+        && data(&one.settings) == data(&other.settings)
+        && one.class_names == other.class_names
 }
 
 /// The second minus the first, for every pair in which the measure is defined for both.
@@ -40,13 +44,26 @@ pub fn test(pairs: &[Pair], measure: impl Fn(&AccuracyMatrix) -> Option<f64>) ->
     wilcoxon(&differences(pairs, measure))
 }
 
+/// How far a measure differs over pairs, the second minus the first; none without a pair.
+pub fn difference(pairs: &[Pair], measure: impl Fn(&AccuracyMatrix) -> Option<f64>) -> Option<Paired> {
+    Paired::from_differences(&differences(pairs, measure))
+}
+
+/// What so many pairs could have shown, in a sentence without its full stop: differences in points.
+pub fn power_text(difference: &Paired, measure: &str) -> Option<String> {
+    let points = 100.0 * difference.detectable?;
+    Some(format!(
+        "with these {} pairs and this spread, differences of {measure} below {points:.1} points are not seen 4 times in 5",
+        difference.n
+    ))
+}
+
 impl Pair<'_> {
     /// McNemar's test of the final models on the same test images; none if one did not write its
     /// predictions.
     pub fn mcnemar(&self) -> Option<McNemar> {
         let (first, second) = (self.first.correct.as_ref()?, self.second.correct.as_ref()?);
-        let same_images = self.first.class_names == self.second.class_names && first.len() == second.len();
-        same_images.then(|| mcnemar_of(first, second))
+        (first.len() == second.len()).then(|| mcnemar_of(first, second))
     }
 
     /// The directories of both.

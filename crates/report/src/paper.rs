@@ -1,6 +1,6 @@
 //! The paper's own numbers, typed from its tables, and what a cell of ours says beside them.
 
-use std::sync::LazyLock;
+use std::{path::Path, sync::LazyLock};
 
 use rehearsal_measure::OverSeeds;
 
@@ -52,6 +52,13 @@ pub fn mcnemar(retrieval: &str, dataset: &str) -> Option<f64> {
 
 fn retrieval(balanced: bool) -> &'static str {
     if balanced { "balanced" } else { "" }
+}
+
+/// Whether a directory's name is that of a grid after one of the paper's tables, as
+/// `experiments/` has them: then its own tables are wanted.
+pub fn is_named_after(directory: &Path) -> bool {
+    let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    ["table1", "table2", "table3", "retrievals"].iter().any(|table| name.starts_with(table))
 }
 
 impl Shown {
@@ -163,6 +170,12 @@ mod tests {
         assert_eq!(wilcoxon("cls-er", Shown::Forgetting), Some(0.0082));
         assert_eq!(mcnemar("memory-match", "mini-imagenet"), Some(0.0126));
         assert_eq!(method("er", true, "cifar100", Shown::Accuracy), None, "the paper has no ER + balanced");
+    }
+
+    #[test]
+    fn grids_are_known_by_their_names() {
+        assert!(is_named_after("runs/table3-ratios-cpu".as_ref()) && is_named_after("retrievals/".as_ref()));
+        assert!(!is_named_after("runs/smoke".as_ref()) && !is_named_after("/".as_ref()));
     }
 
     #[test]

@@ -20,8 +20,9 @@ pub const PAPER_DATA: [(&str, &str, usize, usize); 6] = [
 /// The paper's memory, but for its Table 2.
 pub const PAPER_MEMORY: f64 = 10_000.0;
 
-/// The paper's conditions. Settings that it does not name may be as they are.
-const PAPER_PROTOCOL: [(&str, &str); 9] = [
+/// The paper's conditions: all that must agree for a comparison to be fair, but for what computes
+/// (`device`, `kernels`) and for what only another schedule uses.
+const PAPER_PROTOCOL: [(&str, &str); 11] = [
     ("epochs", "50"),
     ("width", "64"),
     ("batch", "10"),
@@ -30,6 +31,8 @@ const PAPER_PROTOCOL: [(&str, &str); 9] = [
     ("backbone", "resnet18"),
     ("momentum", "0.0"),
     ("weight-decay", "0.0"),
+    ("schedule", "constant"),
+    ("offer", "every-epoch"),
     ("recalibrate", "off"),
 ];
 
@@ -115,6 +118,10 @@ impl Data {
             said.push("a part of the data".into());
         }
         said.extend(self.unusual().map(|name| format!("{name} {}", self.settings.get(name))));
+        // Folders have no name of their own: what is in them tells them apart.
+        if self.dataset().split('+').any(|name| name == "folder") && !self.sha256.is_empty() {
+            said.push(format!("contents {}", self.sha256.chars().take(8).collect::<String>()));
+        }
         if said.is_empty() { self.name().into() } else { format!("{} ({})", self.name(), said.join(", ")) }
     }
 
@@ -143,6 +150,9 @@ impl Data {
             }
         }
         differences.extend(self.incomplete.iter().map(|part| format!("only {part} (paper all)")));
+        if self.settings.get("class-order") == "natural" {
+            differences.push("class-order natural (paper seeded)".into());
+        }
         differences.extend(self.unusual().map(|name| format!("{name} {} (paper as usual)", self.settings.get(name))));
         differences
     }
@@ -201,10 +211,8 @@ impl Protocol {
     /// Sentences of how it differs from the paper's Table 2, where memory is what varies.
     pub fn differences_but_memory(&self) -> Vec<String> {
         let differs = |(name, paper): &&(&str, &str)| {
-            let ours = self.0.get(name);
-            let same_number = ours.parse::<f64>().is_ok_and(|ours| paper.parse() == Ok(ours));
             // What a version has no setting for is as the paper has it.
-            !ours.is_empty() && ours != *paper && !same_number
+            !self.0.get(name).is_empty() && !self.0.has(name, paper)
         };
         let differing = PAPER_PROTOCOL.iter().filter(differs);
         differing.map(|(name, paper)| format!("{name} {} (paper {paper})", self.0.get(name))).collect()

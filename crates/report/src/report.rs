@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use crate::{
     arm::Arm,
-    drawing::{RenderError, png},
+    drawing::{RenderError, pdf, png},
     figures::{self, Figure},
     formats::{
         csv, latex,
@@ -35,6 +35,17 @@ pub struct Report {
     pub study: Study,
     /// One part per set of conditions, and one that compares them.
     pub parts: Vec<Part>,
+    /// What was asked for.
+    pub options: Options,
+}
+
+/// What a report is to hold, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The paper's own tables too, each cell beside the paper's number, missing rows included.
+    pub paper: bool,
+    /// Figures without titles and also as PDF, as papers want them.
+    pub bare: bool,
 }
 
 /// What was learned under one set of conditions.
@@ -72,22 +83,22 @@ pub enum WriteError {
 
 impl Report {
     /// Makes tables and figures of all that was found.
-    pub fn new(study: Study) -> Self {
+    pub fn new(study: Study, options: Options) -> Self {
         let protocols = study.protocols();
         let arms: Vec<&Arm> =
             study.groups.iter().map(|group| &group.arm).collect::<BTreeSet<_>>().into_iter().collect();
-        let mut parts: Vec<Part> =
-            protocols.iter().enumerate().map(|(i, protocol)| part(&study, &protocols, i, protocol, &arms)).collect();
-        let (tables, figures) = (tables::across(&study), figures::across(&study, &arms));
+        let mut parts: Vec<Part> = (0..protocols.len()).map(|i| part(&study, &protocols, i, &arms, options)).collect();
+        let tables = if options.paper { tables::across(&study) } else { Vec::new() };
+        let figures = figures::across(&study, &arms, options.bare);
         if !tables.is_empty() || !figures.is_empty() {
             let title = "Across conditions: the size of the memory".into();
             parts.push(Part { id: "across".into(), title, tables, figures, notes: Vec::new() });
-        } else if let Some(first) = parts.first_mut() {
+        } else if let Some(first) = parts.first_mut().filter(|_| options.paper) {
             first.notes.push(
                 "No table of memory sizes (Table 2) and no accuracy against the size of the memory: they need runs that differ in it.".into(),
             );
         }
-        Self { study, parts }
+        Self { study, parts, options }
     }
 
     /// What it is made of, in a sentence or two.
@@ -137,6 +148,9 @@ impl Report {
                 let file = |ending: &str| directory.join("figures").join(format!("{}.{ending}", figure.id));
                 write(&file("svg"), figure.svg.as_bytes())?;
                 write(&file("png"), &png(&figure.svg)?)?;
+                if self.options.bare {
+                    write(&file("pdf"), &pdf(&figure.svg)?)?;
+                }
             }
         }
         write(&directory.join("index.md"), self.markdown().as_bytes())?;
@@ -166,10 +180,12 @@ impl Report {
     }
 }
 
-fn part(study: &Study, protocols: &[Protocol], i: usize, protocol: &Protocol, arms: &[&Arm]) -> Part {
+fn part(study: &Study, protocols: &[Protocol], i: usize, arms: &[&Arm], options: Options) -> Part {
+    let protocol = &protocols[i];
     let prefix = if i == 0 { String::new() } else { format!("p{}-", i + 1) };
     let label = protocol.label(protocols);
-    let conditions = Conditions { study, protocol, groups: study.of_protocol(protocol), prefix, label };
+    let Options { paper, bare } = options;
+    let conditions = Conditions { study, protocol, groups: study.of_protocol(protocol), prefix, label, paper, bare };
     let (tables, mut notes) = tables::all(&conditions);
     let (figures, missing) = figures::all(&conditions, arms);
     notes.extend(missing);

@@ -112,6 +112,18 @@ struct Seconds {
     total: f64,
 }
 
+impl Run {
+    /// How many test images each class has, if all have as many: in the benchmarks' data sets they
+    /// do, of a folder nothing is known. None too where tasks share classes.
+    pub fn test_images_per_class(&self) -> Option<usize> {
+        let (images, classes) = (self.correct.as_ref()?.len(), self.class_names.len());
+        let dataset = self.settings.text("dataset").unwrap_or_default();
+        let stream = self.settings.text("stream").unwrap_or_default();
+        let is_even = classes > 0 && images.is_multiple_of(classes) && !dataset.contains('+') && dataset != "folder";
+        (is_even && stream != "domain-incremental").then(|| images / classes)
+    }
+}
+
 /// Whether a directory holds a run, finished or not.
 pub fn is_run(directory: &Path) -> bool {
     let has = |file: &str| directory.join(file).is_file();

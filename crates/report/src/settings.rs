@@ -45,6 +45,11 @@ impl Part {
         self.get(name).parse().ok()
     }
 
+    /// Whether one of them has a value, be it written as another form of the same number.
+    pub fn has(&self, name: &str, value: &str) -> bool {
+        self.get(name) == value || self.number(name).is_some_and(|number| value.parse() == Ok(number))
+    }
+
     /// All but one.
     pub fn without(&self, name: &str) -> Self {
         Self(self.0.iter().filter(|(key, _)| *key != name).map(|(key, value)| (key.clone(), value.clone())).collect())

@@ -1,10 +1,10 @@
 //! A table before it is written in any format.
 
-use std::path::PathBuf;
+use std::{ops::Range, path::PathBuf};
 
-use rehearsal_measure::{Better, OverSeeds};
+use rehearsal_measure::{Better, OverSeeds, Paired};
 
-use crate::{paper::Verdict, study::Group};
+use crate::{pairs::p_text, paper::Verdict, study::Group};
 
 /// A table: headers that span columns, rows of cells, and what a reader must know.
 #[derive(Clone, Debug)]
@@ -79,10 +79,50 @@ pub struct Measured {
     pub best: bool,
     /// The mean's difference from the row it builds on.
     pub change: Option<f64>,
+    /// How far it is from its reference, over pairs of runs.
+    pub against: Option<Against>,
     /// The paper's number and what ours says beside it.
     pub paper: Option<(f64, Verdict)>,
     /// The runs behind it.
     pub runs: Vec<PathBuf>,
+}
+
+/// How far an arm is from another, in the unit of the column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Against {
+    /// The mean difference over pairs.
+    pub mean: f64,
+    /// Its 95 % interval by Student's t; one pair has none.
+    pub interval: Option<[f64; 2]>,
+    /// Its size in standard deviations of differences.
+    pub effect: Option<f64>,
+    /// Wilcoxon's p-value.
+    pub p: f64,
+    /// The same after Holm's correction.
+    pub holm: f64,
+}
+
+impl Against {
+    /// A difference and its test, scaled to the unit of the column.
+    pub fn new(difference: &Paired, scale: f64, p: f64, holm: f64) -> Self {
+        let interval = difference.interval.map(|[low, high]| [low * scale, high * scale]);
+        Self { mean: difference.mean * scale, interval, effect: difference.effect, p, holm }
+    }
+
+    /// "+2.1 [−0.3, +4.5]", and "d +0.84, p 0.0625 (0.1250)".
+    pub fn text(&self) -> [String; 2] {
+        let interval =
+            self.interval.map_or(String::new(), |[low, high]| format!(" [{}, {}]", signed(low, 1), signed(high, 1)));
+        let effect = self.effect.map_or(String::new(), |effect| format!("d {}, ", signed(effect, 2)));
+        let (p, holm) = (p_text(self.p), p_text(self.holm));
+        let corrected = if p == holm { String::new() } else { format!(" ({holm})") };
+        [format!("{}{interval}", signed(self.mean, 1)), format!("{effect}p {p}{corrected}")]
+    }
+}
+
+/// A number with its sign, as papers write it.
+pub fn signed(number: f64, decimals: usize) -> String {
+    format!("{number:+.decimals$}").replace('-', "−")
 }
 
 impl Measured {
@@ -95,7 +135,7 @@ impl Measured {
             ..value
         };
         let runs = group.paths().map(Into::into).collect();
-        Some(Self { value: scaled, decimals: 2, better, best: false, change: None, paper: None, runs })
+        Some(Self { value: scaled, decimals: 2, better, best: false, change: None, against: None, paper: None, runs })
     }
 
     /// Beside the paper's number, if it has one.
@@ -190,8 +230,13 @@ impl Table {
 
     /// Marks the best cell of every column.
     pub fn mark_best_of_columns(&mut self) {
+        self.mark_best_of_columns_in(0..self.rows.len());
+    }
+
+    /// Marks the best cell of every column within some rows.
+    pub fn mark_best_of_columns_in(&mut self, rows: Range<usize>) {
         for column in 0..self.columns() {
-            mark_best(self.rows.iter_mut().filter_map(|row| row.cells.get_mut(column)).collect());
+            mark_best(self.rows[rows.clone()].iter_mut().filter_map(|row| row.cells.get_mut(column)).collect());
         }
     }
 

@@ -1,15 +1,17 @@
-//! The paper's tables, from runs. One file per table; a new one is one file and one line of
-//! [`all`].
+//! Tables from runs: of what was run, and the paper's own where they are asked for. One file per
+//! table; a new one is one file and one line of [`all`].
 
 mod buffers;
+mod comparisons;
+mod first_and_last;
 mod mcnemar;
 mod methods;
-mod overview;
 mod ratios;
+mod results;
 mod selections;
 mod wilcoxon;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rehearsal_measure::{AccuracyMatrix, Better, accuracy, forgetting};
 
@@ -33,12 +35,29 @@ pub struct Conditions<'a> {
     pub prefix: String,
     /// The conditions in words.
     pub label: String,
+    /// Whether the paper's own tables are wanted.
+    pub paper: bool,
+    /// Whether figures go without their titles.
+    pub bare: bool,
 }
 
-/// The tables of one set of conditions, and sentences about those that could not be made.
+/// The tables of one set of conditions, and sentences about those of the paper that could not be
+/// made.
 pub fn all(conditions: &Conditions) -> (Vec<Table>, Vec<String>) {
+    let mut tables = vec![results::table(conditions)];
+    tables.extend(wilcoxon::table(conditions));
+    tables.extend(mcnemar::tables(conditions));
+    tables.extend(first_and_last::tables(conditions));
+    tables.push(results::costs(conditions));
     let mut notes = Vec::new();
-    let mut tables = Vec::new();
+    if conditions.paper {
+        of_paper(conditions, &mut tables, &mut notes);
+    }
+    (tables, notes)
+}
+
+/// The paper's own.
+fn of_paper(conditions: &Conditions, tables: &mut Vec<Table>, notes: &mut Vec<String>) {
     let mut take = |name: &str, made: Option<Table>, needs: &str| match made {
         Some(table) => tables.push(table),
         None => notes.push(format!("No {name}: it needs {needs}.")),
@@ -59,22 +78,6 @@ pub fn all(conditions: &Conditions) -> (Vec<Table>, Vec<String>) {
         selections::table(conditions),
         "PCR with two retrievals on one data set",
     );
-    take(
-        "Wilcoxon test (supplement)",
-        wilcoxon::table(conditions),
-        "a method with balanced and with another retrieval, with the same seeds",
-    );
-    let mcnemar = mcnemar::tables(conditions);
-    if mcnemar.is_empty() {
-        take(
-            "McNemar test (supplement)",
-            None,
-            "a method with balanced and with another retrieval, with the same seeds",
-        );
-    }
-    tables.extend(mcnemar);
-    tables.extend(overview::tables(conditions));
-    (tables, notes)
 }
 
 /// The table that compares conditions: Table 2, one per protocol but for its memory.
@@ -108,8 +111,9 @@ impl Conditions<'_> {
         shown: Shown,
         paper: Option<f64>,
     ) -> Cell {
-        let same_setting =
-            self.protocol.differences_from_paper().is_empty() && data.differences_from_paper().is_empty();
+        let same_setting = self.protocol.differences_from_paper().is_empty()
+            && data.differences_from_paper().is_empty()
+            && arm.is_some_and(|arm| arm.differences_from_paper().is_empty());
         if let Some(measured) = arm.and_then(|arm| self.group(arm, data)).and_then(|group| shown.of(group)) {
             return Cell::Measured(measured.beside(paper, same_setting));
         }
@@ -124,6 +128,7 @@ impl Conditions<'_> {
     fn difference_note(&self) -> Option<String> {
         let mut differences = self.protocol.differences_from_paper();
         differences.extend(self.data().iter().flat_map(|data| data.differences_from_paper()));
+        differences.extend(options_note(&self.arms()));
         let list = differences.join("; ");
         (!differences.is_empty())
             .then(|| format!("Different setting: {list}. The paper's numbers stand beside ours for orientation only."))
@@ -139,6 +144,14 @@ impl Shown {
         match self {
             Self::Accuracy => "Acc.",
             Self::Forgetting => "Fgt.",
+        }
+    }
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Accuracy => "accuracy",
+            Self::Forgetting => "forgetting",
         }
     }
 
@@ -175,6 +188,20 @@ fn variants<'a>(groups: &[&'a Group], wanted: impl Fn(&Arm) -> bool) -> Vec<Opti
 fn distinction(arm: Option<&Arm>, variants: &[Option<&Arm>]) -> String {
     let others: Vec<&Arm> = variants.iter().copied().flatten().collect();
     arm.map_or(String::new(), |arm| arm.distinction(&others))
+}
+
+/// The options in which some arms differ from the paper's, each with the arms that have it.
+fn options_note(arms: &[&Arm]) -> Vec<String> {
+    let mut differing: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for arm in arms {
+        for difference in arm.differences_from_paper() {
+            differing.entry(difference).or_default().insert(arm.label());
+        }
+    }
+    let said = |(difference, arms): (String, BTreeSet<String>)| {
+        format!("{difference} in {}", arms.into_iter().collect::<Vec<_>>().join(", "))
+    };
+    differing.into_iter().map(said).collect()
 }
 
 /// How cells are to be read, once per table that has any of these.

@@ -3,7 +3,8 @@
     python3 browser.py REPORT/index.html [--screenshots DIR]
 
 Fails if the page has no tables or figures, if a legend entry does not hide and show its series, if pointing at a mark says nothing, if the
-colours do not change with the theme, if a link leads nowhere, or if the browser reports any error. Speaks to the browser through a pipe
+colours do not change with the theme, if a link leads nowhere, if a window of 1280 pixels cuts anything off or one of 400 pixels leaves no room
+for a table's numbers, or if the browser reports any error. Speaks to the browser through a pipe
 (--remote-debugging-pipe): needs Python's standard library and Chromium, nothing else.
 """
 
@@ -173,6 +174,23 @@ def use(browser, page, screenshots):
     check(browser.ask(ground) != light, "the button turns light and dark")
     if screenshots:
         browser.screenshot(screenshots / "dark.png")
+    # As wide as a small laptop: no table or figure needs scrolling. As wide as a phone: only inside its own frame, and numbers have room.
+    browser.call("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
+    wide = browser.ask(
+        "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).map(s => s.parentElement.id)"
+    )
+    check(wide == [], f"nothing is cut off at 1280 pixels {wide or ''}")
+    browser.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
+    check(browser.ask("document.documentElement.scrollWidth <= 400"), "the page is as wide as a window of 400 pixels")
+    room = browser.ask(
+        "[...document.querySelectorAll('section.table')].filter(s => s.querySelector('tbody th').getBoundingClientRect().width"
+        " > 0.5 * s.getBoundingClientRect().width).map(s => s.id)"
+    )
+    check(room == [], f"names leave half of it to numbers {room or ''}")
+    if screenshots:
+        browser.ask("document.querySelector('section.table').scrollIntoView()")
+        browser.screenshot(screenshots / "narrow.png")
+    browser.call("Emulation.clearDeviceMetricsOverride")
     files = browser.ask("[...document.querySelectorAll('.files a')].map(a => a.getAttribute('href'))")
     check(files and all((page.parent / file).is_file() for file in files), f"{len(files)} files beside the page")
     check(browser.errors() == [], f"no errors {browser.errors() or ''}")

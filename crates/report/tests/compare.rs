@@ -36,6 +36,10 @@ fn measures_differences_and_tests() {
     let accuracy = &comparison.measures[0];
     assert_eq!((accuracy.a.unwrap().n, accuracy.b.unwrap().n, accuracy.difference.unwrap().n), (6, 5, 5));
     assert!(accuracy.difference.unwrap().mean > 0.1, "B is better, so the difference is positive");
+    let difference = accuracy.difference.unwrap();
+    let [low, high] = difference.interval.unwrap();
+    assert!(low < difference.mean && difference.mean < high && difference.effect.unwrap() > 0.0);
+    assert!(difference.detectable.unwrap() > 0.0 && difference.bootstrap.is_some());
     let test = accuracy.test.unwrap();
     assert_eq!((test.n, test.negative, test.p), (5, 0.0, 0.0625));
     assert_eq!(comparison.images.len(), 5);
@@ -52,6 +56,14 @@ fn runs_without_partners_are_shown_but_not_tested() {
         comparison.measures.iter().all(|line| line.test.is_none() && line.difference.is_none() && line.a.is_some())
     );
     assert!(comparison.pooled.is_none());
+}
+
+#[test]
+fn runs_with_another_order_of_classes_are_no_pair() {
+    let (mut a, b) = (runs((0..3).map(|seed| er().seed(seed))), runs((0..3).map(|seed| Made::paper().seed(seed))));
+    a[1].class_names.reverse();
+    let comparison = Comparison::new(("a", &a), ("b", &b)).unwrap();
+    assert_eq!((comparison.pairs, comparison.images.len()), (2, 2));
 }
 
 #[test]

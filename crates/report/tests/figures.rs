@@ -4,7 +4,11 @@
 
 mod support;
 
-use rehearsal_report::{figures::Figure, report::Report, study::Study};
+use rehearsal_report::{
+    figures::Figure,
+    report::{Options, Report},
+    study::Study,
+};
 use serde_json::json;
 use support::Made;
 use tempfile::TempDir;
@@ -15,7 +19,7 @@ fn report(made: impl IntoIterator<Item = Made>) -> (TempDir, Report) {
         made.write(&directory.path().join(format!("run{i:03}")));
     }
     let study = Study::read(&[directory.path().into()]).unwrap();
-    (directory, Report::new(study))
+    (directory, Report::new(study, Options::default()))
 }
 
 fn figure<'a>(report: &'a Report, id: &str) -> &'a Figure {
@@ -39,7 +43,7 @@ fn legend(figure: &Figure) -> Vec<String> {
 fn joint_training_is_no_series_over_tasks() {
     let joint = Made::paper().with(json!({ "method": "joint", "retrieval": null, "ratio": null, "memory": 0 }));
     let (_directory, report) = report([Made::paper(), joint]);
-    for id in ["after-cifar100", "retention-cifar100", "tasks-cifar100"] {
+    for id in ["so-far-cifar100", "forgetting-cifar100", "after-cifar100", "retention-cifar100", "tasks-cifar100"] {
         assert_eq!(legend(figure(&report, id)), ["PCR + random"], "{id}");
     }
     assert_eq!(figure(&report, "matrices-cifar100").sources.len(), 1);
@@ -87,8 +91,10 @@ fn what_a_histogram_does_not_show_is_said() {
     let run = made.write(&directory.path().join("run"));
     let line = r#"{"task":0,"loss_change":{"from":-1.0,"to":1.0,"counts":[1,9000,0,9],"below":0,"above":990}}"#;
     std::fs::write(run.join("diagnostics.jsonl"), line).unwrap();
-    let report = Report::new(Study::read(&[directory.path().into()]).unwrap());
-    let note = &figure(&report, "loss-change-embedded").note;
+    let report = Report::new(Study::read(&[directory.path().into()]).unwrap(), Options::default());
+    let figure = figure(&report, "loss-change-embedded");
+    assert!(figure.svg.contains("task 1, n = 10,000</text>") && figure.svg.contains("% of 10,000"));
+    let note = &figure.note;
     assert!(note.contains("Up to 10.0 % of a histogram lie beyond the ends of the axis"), "{note}");
 }
 
@@ -98,13 +104,13 @@ fn a_retention_that_would_hide_the_others_is_cut_and_said_to_be() {
     let run = Made::paper().with(json!({ "dataset": "embedded", "classes": 10, "tasks": 3 })).write(directory.path());
     let text = std::fs::read_to_string(run.join("result.json")).unwrap();
     let mut result: serde_json::Value = serde_json::from_str(&text).unwrap();
-    result["matrix"] = json!([[0.01, 0.0, 0.0], [0.5, 0.4, 0.0], [0.5, 0.3, 0.2]]);
+    result["matrix"] = json!([[0.01, null, null], [0.5, 0.4, null], [0.5, 0.3, 0.2]]);
     std::fs::write(run.join("result.json"), result.to_string()).unwrap();
-    let report = Report::new(Study::read(&[directory.path().into()]).unwrap());
+    let report = Report::new(Study::read(&[directory.path().into()]).unwrap(), Options::default());
     let retention = figure(&report, "retention-embedded");
     assert!(retention.note.contains("What is above 2 is drawn there"), "{}", retention.note);
     assert!(retention.svg.contains(">2.0</text>") && !retention.svg.contains(">50</text>"), "the axis ends at 2");
-    assert!(retention.svg.contains("after +1 tasks: 25.375"), "the value is told");
+    assert!(retention.svg.contains("after +2 tasks: 50.000"), "the value is told");
 }
 
 #[test]
@@ -119,7 +125,7 @@ fn drift_follows_tasks_of_any_size() {
     };
     let lines = [line(0, &[9.0]), line(1, &[1.25, 9.0, 9.0]), line(2, &[0.25, 1.5, 2.5, 9.0])];
     std::fs::write(run.join("diagnostics.jsonl"), lines.join("\n")).unwrap();
-    let report = Report::new(Study::read(&[directory.path().into()]).unwrap());
+    let report = Report::new(Study::read(&[directory.path().into()]).unwrap(), Options::default());
     let drift = &figure(&report, "drift-tasks-raw-embedded").svg;
     for said in ["task 2: 1.250", "task 3: 0.250", "task 3: 2.000"] {
         assert!(drift.contains(&format!("while learning {said}")), "{said}");
@@ -127,4 +133,44 @@ fn drift_follows_tasks_of_any_size() {
     assert!(
         !drift.contains("9.000") && figure(&report, "drift-classes-raw-embedded").svg.contains("class 1 (thing 0)")
     );
+}
+
+#[test]
+fn curves_over_stages_show_what_was_known_by_then() {
+    let small = json!({ "dataset": "embedded", "classes": 10, "tasks": 5 });
+    let made = || Made::paper().with(small.clone());
+    let (_directory, report) = report([made()]);
+    let mean = [0, 1, 2].map(|task| made().accuracy(2, task)).iter().sum::<f64>() / 3.0;
+    let so_far = &figure(&report, "so-far-embedded").svg;
+    assert!(so_far.contains(&format!("after task 3: {:.2} %", 100.0 * mean)), "{mean}");
+    let best = made().accuracy(0, 0).max(made().accuracy(1, 0));
+    let lost = &figure(&report, "forgetting-embedded").svg;
+    assert!(lost.contains(&format!("after task 2: {:.2} %", 100.0 * (best - made().accuracy(1, 0)))));
+    assert!(!lost.contains("after task 1:"), "one task has nothing to forget");
+    // A hundred made-up images per task, and as many right of them as the accuracy says: the first class has the first half.
+    let classes = &figure(&report, "classes-embedded").svg;
+    assert!(classes.contains(": class 1: ") && classes.contains(": class 10: "));
+}
+
+#[test]
+fn bare_figures_have_no_title() {
+    let directory = tempfile::tempdir().unwrap();
+    let made = Made::paper().with(json!({ "dataset": "embedded", "classes": 10, "tasks": 5 })).diagnosed();
+    made.write(&directory.path().join("run"));
+    let study = || Study::read(&[directory.path().into()]).unwrap();
+    let (titled, bare) =
+        (Report::new(study(), Options::default()), Report::new(study(), Options { paper: false, bare: true }));
+    let ids = |report: &Report| {
+        report.parts.iter().flat_map(|part| &part.figures).map(|figure| figure.id.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&titled), ids(&bare));
+    for id in ids(&titled) {
+        let title = |figure: &Figure| figure.svg.contains("font-size=\"14\"");
+        assert!(title(figure(&titled, &id)) && !title(figure(&bare, &id)), "{id}");
+    }
+    let page = bare.write(&directory.path().join("out")).unwrap();
+    let pdf = std::fs::read(directory.path().join("out/figures/so-far-embedded.pdf")).unwrap();
+    assert!(pdf.starts_with(b"%PDF-1.4\n") && pdf.ends_with(b"%%EOF\n"));
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("<h3>Average accuracy over the tasks seen so far</h3>"), "the page says it instead");
 }

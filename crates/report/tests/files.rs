@@ -6,10 +6,16 @@ mod support;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use rehearsal_report::{report::Report, study::Study};
+use rehearsal_report::{
+    report::{Options, Report},
+    study::Study,
+};
 use serde_json::json;
 use support::Made;
 use tempfile::TempDir;
+
+/// With the paper's own tables.
+const PAPER: Options = Options { paper: true, bare: false };
 
 /// Two ways of learning, two seeds, one of them diagnosed.
 fn runs() -> TempDir {
@@ -27,7 +33,7 @@ fn runs() -> TempDir {
 
 fn write(directory: &Path) {
     let study = Study::read(&[directory.join("runs")]).unwrap();
-    let page = Report::new(study).write(&directory.join("out")).unwrap();
+    let page = Report::new(study, PAPER).write(&directory.join("out")).unwrap();
     assert_eq!(page, directory.join("out/index.html"));
 }
 
@@ -58,15 +64,20 @@ fn every_table_and_figure_is_there_in_every_format() {
         "table3-ratios",
         "ratios-forgetting",
         "selections",
-        "wilcoxon",
+        "results",
+        "tests",
         "mcnemar-embedded",
-        "all-embedded",
+        "first-and-last-embedded",
+        "costs",
     ] {
         for ending in ["md", "tex", "csv"] {
             assert!(files.contains_key(&format!("tables/{table}.{ending}")), "{table}.{ending} in {:?}", files.keys());
         }
     }
     for figure in [
+        "so-far",
+        "forgetting",
+        "classes",
         "after",
         "retention",
         "tasks",
@@ -137,7 +148,7 @@ fn a_directory_that_holds_something_else_is_refused() {
     let out = directory.path().join("precious");
     fs::create_dir(&out).unwrap();
     fs::write(out.join("index.html"), "a page of someone's").unwrap();
-    let error = Report::new(study).write(&out).unwrap_err().to_string();
+    let error = Report::new(study, PAPER).write(&out).unwrap_err().to_string();
     assert!(error.contains("precious is not empty and holds no report"), "{error}");
     assert_eq!(files_in(&out), 1);
 }
@@ -151,7 +162,7 @@ fn a_report_that_was_interrupted_is_made_again() {
     // What cannot be removed stands in the way of the last but one file.
     fs::create_dir_all(out.join("index.md.partial/in the way")).unwrap();
     let study = || Study::read(&[directory.path().join("runs")]).unwrap();
-    let error = Report::new(study()).write(&out).unwrap_err().to_string();
+    let error = Report::new(study(), PAPER).write(&out).unwrap_err().to_string();
     assert!(error.contains("index.md cannot be written"), "{error}");
     // A first report would not have had a page yet.
     fs::remove_file(out.join("index.html")).unwrap();
@@ -172,11 +183,14 @@ fn latex_and_csv_are_well_formed() {
         let text = || text(&bytes);
         let ending = Path::new(&name).extension().and_then(|ending| ending.to_str());
         if ending == Some("tex") {
-            let depth = text().replace("\\{", "").replace("\\}", "").chars().fold(0_i32, |depth, c| match c {
-                '{' => depth + 1,
-                '}' => depth - 1,
-                _ => depth,
-            });
+            let depth = text().replace("\\\\", "").replace("\\{", "").replace("\\}", "").chars().fold(
+                0_i32,
+                |depth, c| match c {
+                    '{' => depth + 1,
+                    '}' => depth - 1,
+                    _ => depth,
+                },
+            );
             assert_eq!(depth, 0, "{name}");
             assert!(text().contains("\\toprule") && text().contains("\\bottomrule"), "{name}");
             assert!(
@@ -200,7 +214,7 @@ fn latex_and_csv_are_well_formed() {
 fn figures_without_data_are_left_out_and_said_to_be() {
     let directory = tempfile::tempdir().unwrap();
     Made::paper().write(&directory.path().join("runs/0"));
-    let report = Report::new(Study::read(&[directory.path().join("runs")]).unwrap());
+    let report = Report::new(Study::read(&[directory.path().join("runs")]).unwrap(), PAPER);
     let part = &report.parts[0];
     assert!(!part.figures.iter().any(|figure| figure.id.contains("drift")));
     assert!(part.notes.iter().any(|note| note.contains("no run wrote diagnostics.jsonl")), "{:?}", part.notes);

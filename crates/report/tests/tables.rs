@@ -4,16 +4,19 @@
 
 mod support;
 
-use rehearsal_measure::{accuracy, mcnemar_of, wilcoxon};
+use rehearsal_measure::{Paired, accuracy, mcnemar_of, wilcoxon};
 use rehearsal_report::{
     paper::Verdict,
-    report::Report,
+    report::{Options, Report},
     study::Study,
     table::{Cell, Table},
 };
 use serde_json::json;
 use support::{Made, table1};
 use tempfile::TempDir;
+
+/// With the paper's own tables.
+const PAPER: Options = Options { paper: true, bare: false };
 
 fn study(made: impl IntoIterator<Item = Made>) -> (TempDir, Study) {
     let directory = tempfile::tempdir().unwrap();
@@ -26,7 +29,7 @@ fn study(made: impl IntoIterator<Item = Made>) -> (TempDir, Study) {
 
 fn report(made: impl IntoIterator<Item = Made>) -> (TempDir, Report) {
     let (directory, study) = study(made);
-    (directory, Report::new(study))
+    (directory, Report::new(study, PAPER))
 }
 
 fn table<'a>(report: &'a Report, id: &str) -> &'a Table {
@@ -85,7 +88,7 @@ fn table_1_has_the_papers_rows_and_numbers_and_shows_what_is_missing() {
     let made = (0..3).flat_map(|seed| table1().into_iter().map(move |made| made.seed(seed)));
     let (directory, _) = study(made);
     Made::paper().with(json!({ "dataset": "core50", "tasks": 10 })).begin(&directory.path().join("begun"));
-    let report = Report::new(Study::read(&[directory.path().into()]).unwrap());
+    let report = Report::new(Study::read(&[directory.path().into()]).unwrap(), PAPER);
     let table = table(&report, "table1-methods");
     assert_eq!(
         rows(table),
@@ -141,6 +144,10 @@ fn a_verdict_is_given_only_in_the_papers_setting() {
         (json!({ "lr": 0.05 }), "lr 0.05 (paper 0.1)"),
         (json!({ "backbone": "tiny" }), "backbone tiny (paper resnet18)"),
         (json!({ "momentum": 0.9 }), "momentum 0.9 (paper 0.0)"),
+        (json!({ "schedule": "cosine" }), "schedule cosine (paper constant)"),
+        (json!({ "class-order": "natural" }), "class-order natural (paper seeded)"),
+        (json!({ "denominator": "set" }), "denominator set (paper multiset) in PCR + random"),
+        (json!({ "brand-new": 1 }), "brand-new 1 (not known to be the paper's) in PCR + random"),
     ] {
         let (different, notes) = verdict(changes);
         assert_eq!(different, Verdict::DifferentSetting, "{said}");
@@ -200,23 +207,32 @@ fn said(cell: &Cell) -> &str {
 #[test]
 fn the_tests_are_over_pairs_of_data_and_seed() {
     let datasets = ["cifar100", "mini-imagenet", "food100"];
+    let better = |seed: u64| balanced().seed(seed).quality(0.66 + 0.2 * seed as f64);
     let made = move || {
         datasets.into_iter().flat_map(|dataset| {
             (0..2_u64).flat_map(move |seed| {
-                [Made::paper(), balanced()].map(|made| made.seed(seed).with(json!({ "dataset": dataset })))
+                [Made::paper().seed(seed), better(seed)].map(|made| made.with(json!({ "dataset": dataset })))
             })
         })
     };
     let unpaired = balanced().seed(9);
     let (_directory, report) = report(made().chain([unpaired]));
-    let row = "PCR + balanced vs. PCR + random";
+    let (row, by_accuracy) = ("PCR + balanced vs. PCR + random", "accuracy: PCR + balanced vs. PCR + random");
     let of = |made: Made| (0..20).map(|task| made.accuracy(19, task)).sum::<f64>() / 20.0;
-    let gain = |seed: u64| ((of(balanced().seed(seed)) - of(Made::paper().seed(seed))) * 1e10).round() / 1e10;
-    let expected = wilcoxon(&[gain(0), gain(1), gain(0), gain(1), gain(0), gain(1)]);
-    let wilcoxon = table(&report, "wilcoxon");
-    assert_eq!(said(cell(wilcoxon, row, "Acc., n")), "6", "the seed without a partner is left out");
-    assert!(said(cell(wilcoxon, row, "Acc., p")).starts_with(&format!("{:.4}", expected.p)));
-    assert_eq!(said(cell(wilcoxon, row, "Acc., paper's p")), "0.0000");
+    let gain = |seed: u64| ((of(better(seed)) - of(Made::paper().seed(seed))) * 1e10).round() / 1e10;
+    let gains = [gain(0), gain(1), gain(0), gain(1), gain(0), gain(1)];
+    let (expected, paired) = (wilcoxon(&gains), Paired::from_differences(&gains).unwrap());
+    let tests = table(&report, "tests");
+    let told = |column: &str| said(cell(tests, by_accuracy, column));
+    assert_eq!(told("pairs"), "6", "the seed without a partner is left out");
+    assert_eq!(told("p"), format!("{:.4}", expected.p));
+    assert_eq!(told("paper's p"), "0.0000");
+    assert_eq!(told("difference"), format!("{:+.2}", 100.0 * paired.mean));
+    let interval = |[low, high]: [f64; 2]| format!("[{:+.2}, {:+.2}]", 100.0 * low, 100.0 * high).replace('-', "−");
+    assert_eq!(told("95 % by t"), interval(paired.interval.unwrap()));
+    assert_eq!(told("95 % by bootstrap"), interval(paired.bootstrap.unwrap()));
+    assert_eq!(told("effect d"), format!("{:+.2}", paired.effect.unwrap()));
+    assert_eq!(told("not seen below"), format!("{:.2}", 100.0 * paired.detectable.unwrap()));
 
     let runs = &report.study.groups;
     let find =
@@ -225,9 +241,9 @@ fn the_tests_are_over_pairs_of_data_and_seed() {
     let expected = mcnemar_of(&correct("PCR + balanced", 1), &correct("PCR + random", 1));
     let mcnemar = table(&report, "mcnemar-cifar100");
     assert_eq!(rows(mcnemar), [row, "seed 0", "seed 1"]);
-    assert_eq!(said(cell(mcnemar, "seed 1", "only balanced right")), expected.only_first.to_string());
-    assert_eq!(said(cell(mcnemar, "seed 1", "only the other right")), expected.only_second.to_string());
-    let count = |row: &str| said(cell(mcnemar, row, "only balanced right")).parse::<u64>().unwrap();
+    assert_eq!(said(cell(mcnemar, "seed 1", "only the first right")), expected.only_first.to_string());
+    assert_eq!(said(cell(mcnemar, "seed 1", "only the second right")), expected.only_second.to_string());
+    let count = |row: &str| said(cell(mcnemar, row, "only the first right")).parse::<u64>().unwrap();
     assert_eq!(count(row), count("seed 0") + count("seed 1"), "pooled");
     assert_eq!(said(cell(mcnemar, row, "paper's p")), "0.0197");
     assert!(accuracy(&find("PCR + balanced").runs[0].matrix).is_some());
@@ -256,4 +272,92 @@ fn what_is_damaged_or_missing_is_named() {
     }
     let nowhere = Study::read(&["nowhere".into()]).unwrap_err().to_string();
     assert!(nowhere.contains("nowhere cannot be read"), "{nowhere}");
+}
+
+#[test]
+fn by_default_a_report_shows_what_was_run_and_nothing_else() {
+    let made = || (0..4).flat_map(|seed| [Made::paper(), balanced()].map(|made| made.seed(seed)));
+    let (_directory, study) = study(made());
+    let report = Report::new(study, Options::default());
+    let ids: Vec<&str> = report.parts.iter().flat_map(|part| &part.tables).map(|table| table.id.as_str()).collect();
+    assert_eq!(ids, ["results", "tests", "mcnemar-cifar100", "first-and-last-cifar100", "costs"]);
+    let cells = |table: &Table| table.rows.iter().flat_map(|row| &row.cells).cloned().collect::<Vec<_>>();
+    for table in report.parts.iter().flat_map(|part| &part.tables) {
+        for cell in cells(table) {
+            assert!(!matches!(cell, Cell::Missing { .. }), "{}: a cell that nobody asked for", table.id);
+            assert!(
+                cell.measured().is_none_or(|measured| measured.paper.is_none()),
+                "{}: the paper's number",
+                table.id
+            );
+        }
+    }
+}
+
+#[test]
+fn results_hold_every_measure_and_its_difference_from_the_reference() {
+    let made = (0..4).flat_map(|seed| [Made::paper(), balanced()].map(|made| made.seed(seed)));
+    let (_directory, study) = study(made);
+    let report = Report::new(study, Options::default());
+    let results = table(&report, "results");
+    assert_eq!(rows(results), ["PCR + random", "PCR + balanced"]);
+    assert_eq!(results.columns(), 1 + rehearsal_measure::METRICS.len());
+    let of = |row: &str| cell(results, row, "accuracy").measured().unwrap().clone();
+    let (random, ours) = (of("PCR + random"), of("PCR + balanced"));
+    assert_eq!(random.against, None, "it is the reference");
+    let against = ours.against.unwrap();
+    assert!((against.mean - (ours.value.mean - random.value.mean)).abs() < 1e-9);
+    let [low, high] = against.interval.unwrap();
+    assert!(low < against.mean && against.mean < high && against.effect.unwrap() > 0.0);
+    assert_eq!((against.p, against.holm), (0.125, 0.125), "four of four");
+    let text = against.text();
+    assert!(text[0].starts_with('+') && text[0].ends_with(']') && text[1].ends_with(", p 0.1250"), "{text:?}");
+}
+
+#[test]
+fn several_data_sets_stand_in_one_table_each_with_its_own_best() {
+    let made = ["cifar100", "food100"]
+        .map(|dataset| [Made::paper(), balanced()].map(|made| made.with(json!({ "dataset": dataset }))).into_iter());
+    let (_directory, report) = report(made.into_iter().flatten());
+    let results = table(&report, "results");
+    assert_eq!(rows(results), ["PCR + random", "PCR + balanced", "PCR + random", "PCR + balanced"]);
+    let accuracy = results.column_names().iter().position(|name| name == "accuracy").unwrap();
+    let best: Vec<bool> = results.rows.iter().map(|row| row.cells[accuracy].measured().unwrap().best).collect();
+    assert_eq!(best, [false, true, false, true]);
+}
+
+#[test]
+fn first_and_last_accuracies_stand_task_by_task() {
+    let (_directory, report) = report(seeds(Made::paper, 2));
+    let table = table(&report, "first-and-last-cifar100");
+    assert_eq!((table.rows.len(), table.columns()), (20 + 3, 2));
+    let value = |row: &str, column: &str| cell(table, row, column).measured().unwrap().value.mean;
+    let of = |after: usize, task: usize| {
+        (0..2).map(|seed| Made::paper().seed(seed).accuracy(after, task)).sum::<f64>() * 50.0
+    };
+    assert!((value("task 3", "PCR + random, first") - of(2, 2)).abs() < 1e-9);
+    assert!((value("task 3", "PCR + random, last") - of(19, 2)).abs() < 1e-9);
+    let retention = |seed: u64| {
+        let sum = |of: fn(usize) -> usize| (0..19).map(|t| Made::paper().seed(seed).accuracy(of(t), t)).sum::<f64>();
+        sum(|_| 19) / sum(|task| task)
+    };
+    let expected = 50.0 * (retention(0) + retention(1));
+    assert!((value("retention", "PCR + random, last") - expected).abs() < 1e-9);
+    assert!(rows(table).contains(&"average retention rate"), "the paper's, in the paper's report");
+}
+
+#[test]
+fn folders_with_other_contents_have_other_labels() {
+    let directory = tempfile::tempdir().unwrap();
+    for (i, sha) in ["11112222333", "4444555566"].iter().enumerate() {
+        let made = Made::paper().with(json!({ "dataset": "folder", "classes": 10, "tasks": 5 }));
+        let run = made.write(&directory.path().join(i.to_string()));
+        let text = std::fs::read_to_string(run.join("result.json")).unwrap();
+        let mut result: serde_json::Value = serde_json::from_str(&text).unwrap();
+        result["data_sha256"] = json!(sha);
+        std::fs::write(run.join("result.json"), result.to_string()).unwrap();
+    }
+    let study = Study::read(&[directory.path().into()]).unwrap();
+    let labels: Vec<String> = study.groups.iter().map(|group| group.data.label()).collect();
+    assert!(labels[0].contains("contents 11112222") && labels[1].contains("contents 44445555"), "{labels:?}");
 }

@@ -35,15 +35,13 @@ pub struct Record {
     pub forgetting: Option<f64>,
     /// Mean loss from each task's first accuracy to its last.
     pub forgetting_from_first: Option<f64>,
-    /// Mean share of each task's first accuracy that is left.
+    /// What is left of the first accuracies of earlier tasks, all together: a ratio of sums.
     pub retention: Option<f64>,
-    /// Tasks left out of retention because their first accuracy was zero.
-    pub retention_left_out: usize,
     /// Mean over stages of the mean accuracy on the tasks seen.
     pub average_incremental_accuracy: Option<f64>,
     /// Mean gain on earlier tasks.
     pub backward_transfer: Option<f64>,
-    /// Rows: after task; columns: task.
+    /// Rows: after task; columns: task. Null where the task had yet to be learned.
     pub matrix: AccuracyMatrix,
     /// Where the time went.
     pub seconds: Seconds,
@@ -177,6 +175,13 @@ mod tests {
         let record = Record::parse(RESULT).unwrap();
         assert_eq!(record.config.text("method").as_deref(), Some("pcr"));
         assert_eq!(serde_json::to_string_pretty(&record).unwrap() + "\n", RESULT);
+    }
+
+    #[test]
+    fn what_runs_once_wrote_is_read_too() {
+        let once = RESULT.replace("null", "0.0").replacen("\"steps\"", "\"retention_left_out\": 0,\n  \"steps\"", 1);
+        let (once, now) = (Record::parse(&once).unwrap(), Record::parse(RESULT).unwrap());
+        assert_eq!((once.matrix, once.retention), (now.matrix, now.retention));
     }
 
     #[test]

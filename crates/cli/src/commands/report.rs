@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use rehearsal_report::{
-    report::{Report, WriteError, may_write},
+    paper,
+    report::{Options, Report, WriteError, may_write},
     study::Study,
 };
 
@@ -23,7 +24,8 @@ pub fn report(args: &args::Report) -> Result<ExitCode> {
         Ok(study) => study,
         Err(error) => return Ok(refuse(&error.to_string())),
     };
-    let report = Report::new(study);
+    let named = args.directories.iter().any(|directory| paper::is_named_after(directory));
+    let report = Report::new(study, Options { paper: args.paper || named, bare: args.bare });
     if !args.quiet {
         message(&report.summary());
         for note in report.parts.iter().flat_map(|part| &part.notes) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use rehearsal_measure::{McNemar, OverSeeds};
 use rehearsal_report::{
     compare::{Comparison, Line, Setting},
-    pairs::p_text,
+    pairs::{p_text, power_text},
     run::Run,
 };
 use serde_json::{Value, json};
@@ -32,47 +32,96 @@ pub fn comparison(sides: [(&Path, &[Run]); 2], comparison: &Comparison) -> Strin
         lines.push(format!("   {name}: {} | {}", or_none(a), or_none(b)));
     }
     lines.push(String::new());
-    lines.push(format!("{:<18}{:>13}{:>13}{:>8}{:>8}", "in %", "A", "B", "B - A", "p"));
+    lines.push(format!("{:<18}{:>20}{:>20}", "in %", "A", "B"));
     lines.extend(comparison.measures.iter().map(measure));
     lines.push(String::new());
     lines.extend(tests(comparison));
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
+fn name(line: &Line) -> &str {
+    SHORT.iter().find(|(name, _)| *name == line.name).map_or(line.name, |(_, short)| short)
+}
+
 fn measure(line: &Line) -> String {
-    let name = SHORT.iter().find(|(name, _)| *name == line.name).map_or(line.name, |(_, short)| short);
     let side = |value: Option<OverSeeds>| match value {
         Some(OverSeeds { mean, deviation: Some(deviation), .. }) => {
             format!("{} ± {}", percent(Some(mean)), percent(Some(deviation)))
         }
         value => percent(value.map(|value| value.mean)),
     };
-    let difference = line.difference.map_or("-".into(), |difference| format!("{:+.1}", 100.0 * difference.mean));
+    format!("{:<18}{:>20}{:>20}", name(line), side(line.a), side(line.b))
+}
+
+/// How far B is from A, with the interval, the size and the p-value.
+fn difference(line: &Line) -> String {
+    let mean = line.difference.map_or("-".into(), |difference| points(difference.mean));
+    let interval = line.difference.and_then(|difference| difference.interval);
+    let interval = interval.map_or("-".into(), |[low, high]| format!("{} .. {}", points(low), points(high)));
+    let effect = line.difference.and_then(|difference| difference.effect);
+    let effect = effect.map_or("-".into(), |effect| format!("{effect:+.2}"));
     let p = line.test.map_or("-".into(), |test| p_text(test.p));
-    format!("{name:<18}{:>13}{:>13}{difference:>8}{p:>8}", side(line.a), side(line.b))
+    format!("{:<18}{mean:>8}{interval:>17}{effect:>8}{p:>9}", name(line))
+}
+
+/// A fraction in points, with its sign; of a thousand and more without a digit after the point.
+fn points(fraction: f64) -> String {
+    let points = 100.0 * fraction;
+    if points.abs() < 999.5 { format!("{points:+.1}") } else { format!("{points:+.0}") }
 }
 
 fn tests(comparison: &Comparison) -> Vec<String> {
     if comparison.pairs == 0 {
         return vec![
-            "no pairs: no run of A has the data and the seed of a run of B,".into(),
-            "so nothing can be tested".into(),
+            "no pairs: no run of A has the data, the seed and the order".into(),
+            "of classes of a run of B, so nothing can be tested".into(),
         ];
     }
-    let pairs = if comparison.pairs == 1 { "1 pair".to_owned() } else { format!("{} pairs", comparison.pairs) };
     let mut lines =
-        vec![format!("p: Wilcoxon signed-rank, two-sided, over {pairs}"), "of the same data and seed".into()];
+        vec![format!("{:<18}{:>8}{:>17}{:>8}{:>9}", "B - A, points", "mean", "95 % interval", "effect", "p")];
+    lines.extend(comparison.measures.iter().map(difference));
+    lines.push(String::new());
+    let pairs = if comparison.pairs == 1 { "1 pair".to_owned() } else { format!("{} pairs", comparison.pairs) };
+    lines.push(format!("over {pairs} of the same data, seed and class order;"));
+    lines.push("interval: Student's t; effect: mean / deviation (d);".into());
+    lines.push("p: Wilcoxon signed-rank, two-sided".into());
     // Beyond ten the least p-value is below what anyone asks for.
     if comparison.pairs <= 10 {
         let least = 2.0 / 2_f64.powi(i32::try_from(comparison.pairs).unwrap_or(10));
         lines.push(format!("(with {pairs} it cannot be below {})", p_text(least)));
     }
+    let accuracy = comparison.measures.first().and_then(|line| line.difference);
+    if let Some([low, high]) = accuracy.and_then(|difference| difference.bootstrap) {
+        lines.push(format!("accuracy by bootstrap: {} .. {}", points(low), points(high)));
+    }
+    let power = accuracy.and_then(|difference| power_text(&difference, "accuracy"));
+    lines.extend(power.into_iter().flat_map(|power| wrapped(&format!("{power} (paired t, 5 %)"))));
     lines.push(String::new());
+    lines.extend(images(comparison));
+    lines
+}
+
+/// A sentence in lines of sixty columns.
+fn wrapped(sentence: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in sentence.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= 60 => line.push_str(&format!(" {word}")),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+fn images(comparison: &Comparison) -> Vec<String> {
     let Some(pooled) = comparison.pooled else {
-        lines.push("no test by image: predictions.bin is missing".into());
-        return lines;
+        return vec!["no test by image: predictions.bin is missing".into()];
     };
-    lines.push(format!("{:<18}{:>13}{:>13}{:>16}", "test images that", "only A gets", "only B gets", "McNemar p"));
+    let mut lines = vec![format!(
+        "{:<18}{:>12}{:>12}{:>8}{:>10}",
+        "test images that", "only A gets", "only B gets", "g", "McNemar p"
+    )];
     let several_data = comparison.images.windows(2).any(|pair| pair[0].data != pair[1].data);
     for images in &comparison.images {
         if several_data {
@@ -83,11 +132,13 @@ fn tests(comparison: &Comparison) -> Vec<String> {
     if comparison.images.len() > 1 {
         lines.push(counts("all seeds", pooled));
     }
+    lines.push("g: B's share of these images, less one half".into());
     lines
 }
 
 fn counts(name: &str, test: McNemar) -> String {
-    format!("{name:<18}{:>13}{:>13}{:>16}", test.only_first, test.only_second, p_text(test.p))
+    let effect = test.effect().map_or("-".into(), |effect| format!("{effect:+.2}"));
+    format!("{name:<18}{:>12}{:>12}{effect:>8}{:>10}", test.only_first, test.only_second, p_text(test.p))
 }
 
 fn seeds(runs: &[Run]) -> String {
@@ -106,13 +157,13 @@ fn or_none(value: &str) -> &str {
 /// The same as one line of JSON. Measures are fractions.
 pub fn comparison_json(sides: [(&Path, &[Run]); 2], comparison: &Comparison) -> String {
     let side = |(path, runs): (&Path, &[Run])| json!({ "path": path, "runs": runs.iter().map(|run| &run.path).collect::<Vec<_>>() });
-    let mcnemar = |test: McNemar| json!({ "only_a": test.only_first, "only_b": test.only_second, "p": test.p, "chi_squared": test.chi_squared });
+    let mcnemar = |test: McNemar| json!({ "only_a": test.only_first, "only_b": test.only_second, "effect": test.effect(), "p": test.p, "chi_squared": test.chi_squared });
     let measures: serde_json::Map<String, Value> = comparison
         .measures
         .iter()
         .map(|line| {
             let test = line.test.map(|test| {
-                json!({ "n": test.n, "positive": test.positive, "negative": test.negative, "p": test.p, "exact": test.exact })
+                json!({ "n": test.n, "positive": test.positive, "negative": test.negative, "effect": test.effect(), "p": test.p, "exact": test.exact })
             });
             (line.name.to_owned(), json!({ "a": line.a, "b": line.b, "difference": line.difference, "wilcoxon": test }))
         })

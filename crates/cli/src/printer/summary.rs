@@ -43,7 +43,7 @@ fn measures(record: &Record, text: &mut String) {
         ("accuracy", record.accuracy, "mean over all tasks at the end"),
         ("forgetting", record.forgetting, "from each task's best to its last"),
         ("forgetting from first", record.forgetting_from_first, "from each task's first to its last"),
-        ("retention", record.retention, "share of each task's first accuracy kept"),
+        ("retention", record.retention, "share of the tasks' first accuracies kept"),
         ("average incremental accuracy", record.average_incremental_accuracy, "mean over all stages"),
         ("backward transfer", record.backward_transfer, "gain on earlier tasks"),
     ];

@@ -15,7 +15,11 @@ pub struct Head {
 }
 
 impl Head {
-    pub fn new(title: &str, subtitle: &str, widest: f64) -> Self {
+    /// Empty if `bare`: a paper's caption says what a figure is about.
+    pub fn new(title: &str, subtitle: &str, widest: f64, bare: bool) -> Self {
+        if bare {
+            return Self { title: Vec::new(), subtitle: Vec::new() };
+        }
         // Bold letters are wider than those that are measured.
         Self { title: wrapped(title, TITLE * 1.13, widest), subtitle: wrapped(subtitle, SUBTITLE, widest) }
     }

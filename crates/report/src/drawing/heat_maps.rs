@@ -47,8 +47,8 @@ const SCALE_HEIGHT: f64 = 170.0;
 const BELOW: f64 = 38.0;
 
 impl HeatMaps {
-    /// The figure as SVG.
-    pub fn svg(&self) -> String {
+    /// The figure as SVG; if `bare`, without its title.
+    pub fn svg(&self, bare: bool) -> String {
         let most = |size: fn(&HeatMap) -> usize| self.maps.iter().map(size).max().unwrap_or(1).max(1);
         let (rows, columns) =
             (most(|map| map.cells.len()), most(|map| map.cells.iter().map(Vec::len).max().unwrap_or(0)));
@@ -61,7 +61,7 @@ impl HeatMaps {
             self.maps.iter().map(|map| wrapped(&map.title, 13.6, map_width.max(120.0))).collect();
         let step = map_width.max(120.0) + SIDE + 16.0;
         let figure_width = (across as f64 * step + 2.0 * MARGIN + SCALE).max(420.0);
-        let head = Head::new(&self.title, &self.subtitle, figure_width - 2.0 * MARGIN);
+        let head = Head::new(&self.title, &self.subtitle, figure_width - 2.0 * MARGIN, bare);
         let title_heights: Vec<f64> =
             titles.chunks(across).map(|row| row.iter().map(Vec::len).max().unwrap_or(1) as f64 * 15.0 + 4.0).collect();
         let maps_height: f64 = title_heights.iter().map(|title| title + map_height + BELOW).sum();

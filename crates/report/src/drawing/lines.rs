@@ -96,8 +96,8 @@ const MOST_FILLED: usize = 2;
 const BETWEEN_MARKERS: f64 = 24.0;
 
 impl Lines {
-    /// The figure as SVG.
-    pub fn svg(&self) -> String {
+    /// The figure as SVG; if `bare`, without its title.
+    pub fn svg(&self, bare: bool) -> String {
         let alone = self.panels.len() == 1;
         let columns = match self.panels.len() {
             n @ 1..=3 => n,
@@ -121,7 +121,7 @@ impl Lines {
         // Several panels share the names of their axes, which stand outside.
         let outside = if alone { 0.0 } else { 20.0 };
         let width = columns as f64 * panel_width + 2.0 * MARGIN + outside;
-        let head = Head::new(&self.title, &self.subtitle, width - 2.0 * MARGIN);
+        let head = Head::new(&self.title, &self.subtitle, width - 2.0 * MARGIN, bare);
         let legend = Legend::new(&self.shown(), width - 2.0 * MARGIN, self.sample());
         let below = head.height() + rows as f64 * panel_height;
         let canvas = Canvas::new(width, (below + outside + legend.height() + MARGIN).ceil());

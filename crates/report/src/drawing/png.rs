@@ -37,12 +37,17 @@ pub(super) fn options() -> Options<'static> {
     Options { fontdb: Arc::clone(&FONTS), font_family: "DejaVu Sans".into(), ..Options::default() }
 }
 
-/// Renders a figure. Letters that the font lacks are spelled in others.
+/// A figure with its texts laid out; letters that the font lacks are spelled in others.
+pub(super) fn tree(svg: &str) -> Result<Tree, RenderError> {
+    Tree::from_str(&drawable(svg), &options()).map_err(|error| RenderError::new(&error))
+}
+
+/// Renders a figure.
 ///
 /// # Errors
 /// It is not SVG, or too large.
 pub fn png(svg: &str) -> Result<Vec<u8>, RenderError> {
-    let tree = Tree::from_str(&drawable(svg), &options()).map_err(|error| RenderError::new(&error))?;
+    let tree = tree(svg)?;
     let size = tree.size().to_int_size().scale_by(DENSITY).ok_or_else(|| RenderError("it has no size".into()))?;
     let mut pixels = Pixmap::new(size.width(), size.height()).ok_or_else(|| RenderError("it is too large".into()))?;
     resvg::render(&tree, Transform::from_scale(DENSITY, DENSITY), &mut pixels.as_mut());

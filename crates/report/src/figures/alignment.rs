@@ -5,9 +5,15 @@ use rehearsal_measure::Histogram;
 use rehearsal_runs::TaskDiagnostics;
 
 use super::{Figure, Named, Scene};
-use crate::drawing::{Axis, Curve, Lines, Panel, Point, Shape};
+use crate::{
+    drawing::{Axis, Curve, Lines, Panel, Point, Shape},
+    protocol::thousands,
+};
 
 type Pick = fn(&TaskDiagnostics) -> Option<&Histogram>;
+
+/// A histogram as it is drawn, and how many values are in it.
+type Counted = (Curve, u64);
 
 /// The paper's red and blue, as near as our colours are, both with whole lines.
 const KINDS: [(usize, &str, Pick); 2] = [
@@ -49,11 +55,11 @@ fn kind_names() -> Vec<(usize, String)> {
     KINDS.iter().map(|(series, name, _)| (*series, (*name).to_owned())).collect()
 }
 
-fn kinds(named: &Named, task: Option<usize>) -> Vec<Curve> {
+fn kinds(named: &Named, task: Option<usize>) -> Vec<Counted> {
     KINDS.iter().filter_map(|&(series, name, of)| steps(named, task, series, name, of)).collect()
 }
 
-fn tasks(tasks: usize, curves: impl Fn(usize) -> Vec<Curve>) -> Vec<(String, Vec<Curve>)> {
+fn tasks(tasks: usize, curves: impl Fn(usize) -> Vec<Counted>) -> Vec<(String, Vec<Counted>)> {
     (0..tasks).map(|task| (format!("task {}", task + 1), curves(task))).collect()
 }
 
@@ -63,10 +69,15 @@ fn drawn(
     kind: &str,
     title: &str,
     note: &str,
-    (x, mut panels): (&str, Vec<(String, Vec<Curve>)>),
+    (x, panels): (&str, Vec<(String, Vec<Counted>)>),
     series: Vec<(usize, String)>,
 ) -> Option<Figure> {
-    panels.retain(|(_, curves)| !curves.is_empty());
+    let titled = |(title, counted): (String, Vec<Counted>)| {
+        let title = format!("{title}, {}", count_text(&counted.iter().map(|(_, n)| *n).collect::<Vec<_>>()));
+        (title, counted.into_iter().map(|(curve, _)| curve).collect::<Vec<_>>())
+    };
+    let mut panels: Vec<(String, Vec<Curve>)> =
+        panels.into_iter().filter(|(_, curves)| !curves.is_empty()).map(titled).collect();
     let x = shared_axis(x, panels.iter().flat_map(|(_, curves)| curves))?;
     let mut curves: Vec<&mut Curve> = panels.iter_mut().flat_map(|(_, curves)| curves).collect();
     let slack = (x.to - x.from) * 1e-9;
@@ -88,6 +99,16 @@ fn drawn(
     Some(scene.lines(kind, &note, &lines))
 }
 
+/// How many values histograms have: "n = 400", or from the fewest to the most.
+fn count_text(counts: &[u64]) -> String {
+    let (fewest, most) = (counts.iter().min().copied().unwrap_or(0), counts.iter().max().copied().unwrap_or(0));
+    if fewest == most {
+        format!("n = {}", thousands(most))
+    } else {
+        format!("n = {} to {}", thousands(fewest), thousands(most))
+    }
+}
+
 /// Smaller shares of a bin, in percent, do not widen the axis.
 const TAIL: f64 = 0.1;
 
@@ -102,7 +123,7 @@ fn shared_axis<'a>(label: &str, curves: impl Iterator<Item = &'a Curve>) -> Opti
 
 /// The histogram of a group in a task, or in all, summed over seeds; none if no run has it. Runs
 /// with other bins are left out.
-fn steps(named: &Named, task: Option<usize>, series: usize, name: &str, of: Pick) -> Option<Curve> {
+fn steps(named: &Named, task: Option<usize>, series: usize, name: &str, of: Pick) -> Option<Counted> {
     let wanted = |line: &&TaskDiagnostics| task.is_none_or(|task| line.task == task);
     let mut histograms = named.group.runs.iter().flat_map(|run| &run.diagnostics).filter(wanted).filter_map(of);
     let mut sum = histograms.next()?.clone();
@@ -116,10 +137,11 @@ fn steps(named: &Named, task: Option<usize>, series: usize, name: &str, of: Pick
     let place = task.map_or("all tasks".to_owned(), |task| format!("task {}", task + 1));
     let point = |bin: usize| {
         let share = 100.0 * sum.counts.get(bin).copied().unwrap_or(0) as f64 / total.max(1) as f64;
-        let tip = format!("{name}: {place}: {:.2} to {:.2}: {share:.2} %", end(bin), end(bin + 1));
+        let (from, to, n) = (end(bin), end(bin + 1), thousands(total));
+        let tip = format!("{name}: {place}: {from:.2} to {to:.2}: {share:.2} % of {n}");
         Point { x: end(bin), y: share, spread: None, tip }
     };
-    (total > 0).then(|| Curve { series, points: (0..=bins).map(point).collect(), shape: Shape::Steps })
+    (total > 0).then(|| (Curve { series, points: (0..=bins).map(point).collect(), shape: Shape::Steps }, total))
 }
 
 /// Ends come from the same settings and are equal to the bit, or are not the same bins.

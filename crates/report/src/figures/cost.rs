@@ -55,7 +55,7 @@ fn accuracies(curves: &[Curve]) -> Axis {
 }
 
 /// Accuracy against the size of the memory, for every data set that was run with more than one.
-pub fn memory_size(study: &Study, arms: &[&Arm]) -> Vec<Figure> {
+pub fn memory_size(study: &Study, arms: &[&Arm], bare: bool) -> Vec<Figure> {
     let conditions: BTreeSet<(Protocol, &Data)> =
         study.groups.iter().map(|group| (group.protocol.but_memory(), &group.data)).collect();
     let data: Vec<&Data> = conditions.iter().map(|(_, data)| *data).collect();
@@ -74,14 +74,14 @@ pub fn memory_size(study: &Study, arms: &[&Arm]) -> Vec<Figure> {
             }
             let among: Vec<Protocol> = conditions.iter().map(|(protocol, _)| protocol.clone()).collect();
             let subtitle = format!("{}; {}", learned.label(), protocol.label(&among));
-            figures.extend(of_sizes(id, subtitle, &groups, arms));
+            figures.extend(of_sizes(id, subtitle, &groups, arms, bare));
         }
     }
     figures
 }
 
 /// None if no arm was run at two sizes.
-fn of_sizes(id: String, subtitle: String, groups: &[&Group], arms: &[&Arm]) -> Option<Figure> {
+fn of_sizes(id: String, subtitle: String, groups: &[&Group], arms: &[&Arm], bare: bool) -> Option<Figure> {
     let of_arms: BTreeSet<&Arm> = groups.iter().map(|group| &group.arm).collect();
     let (mut curves, mut series, mut sources) = (Vec::new(), Vec::new(), Vec::new());
     for arm in of_arms {
@@ -111,5 +111,5 @@ fn of_sizes(id: String, subtitle: String, groups: &[&Group], arms: &[&Arm]) -> O
         Panel { title: String::new(), x: Axis::around("stored samples", sizes, true), y: accuracies(&curves), curves };
     let lines = Lines { title: title.clone(), subtitle, series, panels: vec![panel] };
     let note = "Bands, drawn for up to six series, are one sample standard deviation over seeds.".to_owned();
-    (!lines.series.is_empty()).then(|| Figure { id, title, note, svg: lines.svg(), sources })
+    (!lines.series.is_empty()).then(|| Figure { id, title, note, svg: lines.svg(bare), sources })
 }

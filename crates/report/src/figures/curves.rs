@@ -1,15 +1,92 @@
-//! How tasks fade: accuracy and retention after +k tasks, and every task by itself.
+//! How tasks are learned and fade: accuracy and forgetting as tasks come, accuracy and retention
+//! after +k tasks, every task and every class by itself.
 
-use rehearsal_measure::{accuracy_after, retention_after};
+use rehearsal_measure::{AccuracyMatrix, OverSeeds, accuracy, accuracy_after, retention_after};
 
 use super::{Figure, Named, Scene};
-use crate::drawing::{Axis, Curve, Lines, Panel, Shape};
+use crate::{
+    drawing::{Axis, Curve, Lines, Panel, Shape},
+    run::Run,
+};
 
 const BANDS: &str = "Bands, drawn for up to six series, are one sample standard deviation over seeds.";
 
 /// A task of which almost nothing was known at first can be known ten times better later, which
 /// would leave no room for the others.
 const MOST_RETENTION: f64 = 2.0;
+
+/// The curve of this field: the mean accuracy on the tasks seen so far, after each task.
+pub fn so_far(scene: &Scene) -> Figure {
+    let curves = over_tasks(scene, 0, accuracy);
+    let panel = Panel { title: String::new(), x: after_task(scene, 1), y: accuracies(&curves), curves };
+    let lines = figure(scene, "Average accuracy over the tasks seen so far", vec![panel]);
+    let note = "Mean accuracy on all tasks learned by then; the mean of the curve is the average incremental accuracy.";
+    scene.lines("so-far", &format!("{note} {BANDS}"), &lines)
+}
+
+/// Forgetting after each task, from the second on; none if there is one task.
+pub fn forgetting(scene: &Scene) -> Option<Figure> {
+    let curves = over_tasks(scene, 1, rehearsal_measure::forgetting);
+    // It is never below 0, though a band may be.
+    let values = curves.iter().flat_map(|curve| &curve.points).map(|point| point.extent()[1]);
+    let y = Axis::around("forgetting, points", values.collect::<Vec<_>>(), true);
+    let has_points = curves.iter().any(|curve| !curve.points.is_empty());
+    let panel = Panel { title: String::new(), x: after_task(scene, 2), y, curves };
+    let lines = figure(scene, "Forgetting after each task", vec![panel]);
+    let note = "Mean loss of accuracy on earlier tasks since each was known best.";
+    has_points.then(|| scene.lines("forgetting", &format!("{note} {BANDS}"), &lines))
+}
+
+/// A measure of what was known after each task.
+fn over_tasks(scene: &Scene, first: usize, measure: fn(&AccuracyMatrix) -> Option<f64>) -> Vec<Curve> {
+    let curve = |named: &Named| {
+        let point = |after: usize| {
+            let value = named.group.of_matrix(|matrix| {
+                (matrix.tasks_seen() > after).then(|| matrix.first_stages(after + 1)).as_ref().and_then(measure)
+            });
+            named.point(after as f64 + 1.0, &format!("after task {}", after + 1), value, 100.0, " %")
+        };
+        Curve {
+            series: named.place,
+            points: (first..named.group.tasks()).filter_map(point).collect(),
+            shape: Shape::Line,
+        }
+    };
+    scene.groups.iter().map(curve).collect()
+}
+
+fn after_task(scene: &Scene, first: usize) -> Axis {
+    let last = scene.groups.iter().map(|named| named.group.tasks()).max().unwrap_or(first);
+    Axis::whole("after task", first, last.max(first))
+}
+
+/// How well the final model knows each class; none if no run tells its test images class by class.
+pub fn classes(scene: &Scene) -> Option<Figure> {
+    let classes = scene.groups.iter().flat_map(|named| &named.group.runs).map(|run| run.class_names.len()).max()?;
+    let curve = |named: &Named| {
+        let point = |class: usize| {
+            let value = named.group.over_seeds(|run| of_class(run, class));
+            named.point(class as f64 + 1.0, &format!("class {}", class + 1), value, 100.0, " %")
+        };
+        Curve { series: named.place, points: (0..classes).filter_map(point).collect(), shape: Shape::Line }
+    };
+    let curves: Vec<Curve> = scene.groups.iter().map(curve).collect();
+    let has_points = curves.iter().any(|curve| !curve.points.is_empty());
+    let x = Axis::whole("class, by appearance", 1, classes);
+    let panel = Panel { title: String::new(), x, y: accuracies(&curves), curves };
+    let lines = figure(scene, "Accuracy of each class at the end", vec![panel]);
+    let note =
+        "Of the final model; classes are numbered in the order in which they appeared, which another seed may shuffle.";
+    has_points.then(|| scene.lines("classes", &format!("{note} {BANDS}"), &lines))
+}
+
+/// Test images stand task by task and class by class; where each class has as many, its own are known.
+fn of_class(run: &Run, class: usize) -> Option<f64> {
+    let (correct, classes) = (run.correct.as_ref()?, run.class_names.len());
+    let own = run.test_images_per_class()?;
+    let values: Vec<f64> = correct.chunks(own).nth(class)?.iter().map(|&right| f64::from(u8::from(right))).collect();
+    (own * classes == correct.len()).then(|| OverSeeds::from_values(&values)).flatten().map(|over| over.mean)
+}
 
 /// The paper's "average class accuracy after +k task batches since the moment a task appeared".
 pub fn after(scene: &Scene) -> Figure {
@@ -26,7 +103,7 @@ pub fn after(scene: &Scene) -> Figure {
 /// The paper's "average retention rate after +k task batches since the moment a task appeared".
 pub fn retention(scene: &Scene) -> Figure {
     let curve = |named: &Named| {
-        curve_over_k(named, 1.0, "", |named, k| named.group.of_matrix(|matrix| retention_after(matrix, k).value))
+        curve_over_k(named, 1.0, "", |named, k| named.group.of_matrix(|matrix| retention_after(matrix, k)))
     };
     let curves: Vec<Curve> = scene.groups.iter().map(curve).collect();
     let points = || curves.iter().flat_map(|curve| &curve.points);
@@ -38,7 +115,7 @@ pub fn retention(scene: &Scene) -> Figure {
         "Retention after +k tasks since a task appeared",
         vec![Panel { title: String::new(), x: over_k(scene), y, curves }],
     );
-    let note = "What share of its first accuracy a task has kept; above 1 it became better known. Tasks whose first accuracy is 0 are left out.";
+    let note = "What share of their first accuracies tasks have kept, all together (a ratio of sums); above 1 they became better known.";
     let cut = if beyond {
         format!(" What is above {MOST_RETENTION} is drawn there: point at it for its value.")
     } else {
@@ -85,12 +162,7 @@ fn over_k(scene: &Scene) -> Axis {
     Axis::whole("tasks learned since", 0, tasks.saturating_sub(1))
 }
 
-fn curve_over_k(
-    named: &Named,
-    scale: f64,
-    unit: &str,
-    value: impl Fn(&Named, usize) -> Option<rehearsal_measure::OverSeeds>,
-) -> Curve {
+fn curve_over_k(named: &Named, scale: f64, unit: &str, value: impl Fn(&Named, usize) -> Option<OverSeeds>) -> Curve {
     let point = |k: usize| named.point(k as f64, &format!("after +{k} tasks"), value(named, k), scale, unit);
     Curve { series: named.place, points: (0..named.group.tasks()).filter_map(point).collect(), shape: Shape::Line }
 }

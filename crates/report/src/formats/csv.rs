@@ -6,7 +6,9 @@ use crate::table::{Cell, Table};
 
 /// The table's cells, row by row.
 pub fn table(table: &Table) -> String {
-    let mut text = String::from("row,column,status,value,deviation,n,change,best,paper,verdict,text,runs\n");
+    let mut text = String::from(
+        "row,column,status,value,deviation,n,change,best,paper,verdict,difference,low,high,effect,p,holm,text,runs\n",
+    );
     let columns = table.column_names();
     let mut part = String::new();
     for row in &table.rows {
@@ -24,13 +26,20 @@ pub fn table(table: &Table) -> String {
     text
 }
 
+/// From `status` to `text`.
+const FIELDS: usize = 15;
+
 /// From `status` on.
 fn fields(cell: &Cell) -> Vec<String> {
     let or_empty = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
     let none = String::new;
     let mut fields = match cell {
         Cell::Missing { paper, .. } => {
-            vec!["missing".into(), none(), none(), "0".into(), none(), none(), or_empty(*paper), none(), none()]
+            let mut fields = vec![none(); FIELDS];
+            fields[0] = "missing".into();
+            fields[3] = "0".into();
+            fields[6] = or_empty(*paper);
+            fields
         }
         Cell::Measured(measured) => vec![
             "measured".into(),
@@ -41,12 +50,18 @@ fn fields(cell: &Cell) -> Vec<String> {
             measured.best.to_string(),
             or_empty(measured.paper.map(|(paper, _)| paper)),
             measured.paper.map_or("", |(_, verdict)| verdict.words()).into(),
+            or_empty(measured.against.map(|against| against.mean)),
+            or_empty(measured.against.and_then(|against| against.interval).map(|[low, _]| low)),
+            or_empty(measured.against.and_then(|against| against.interval).map(|[_, high]| high)),
+            or_empty(measured.against.and_then(|against| against.effect)),
+            or_empty(measured.against.map(|against| against.p)),
+            or_empty(measured.against.map(|against| against.holm)),
             none(),
         ],
         Cell::Text { text, .. } => {
-            let mut fields = vec![none(); 9];
+            let mut fields = vec![none(); FIELDS];
             fields[0] = "said".into();
-            fields[8].clone_from(text);
+            fields[FIELDS - 1].clone_from(text);
             fields
         }
     };

@@ -7,7 +7,7 @@ use rehearsal_measure::Better;
 use crate::{
     drawing::escaped,
     paper::Verdict,
-    table::{Cell, Header, Measured, Row, Table},
+    table::{Against, Cell, Header, Measured, Row, Table},
 };
 
 /// The table; `anchor` names the place in the page that lists some runs.
@@ -68,6 +68,9 @@ fn measure(measured: &Measured, anchor: &str) -> String {
     if let Some(change) = measured.change {
         let arrow = if change < 0.0 { "↓" } else { "↑" };
         write!(text, " <small class=\"change\">{arrow}{:.2}</small>", change.abs()).expect("a string takes all");
+    }
+    for line in measured.against.iter().flat_map(Against::text) {
+        write!(text, "<small class=\"against\">{line}</small>").expect("a string takes all");
     }
     if let Some((paper, verdict)) = measured.paper {
         let (class, words) = (class(verdict, measured.better), verdict.words());

@@ -90,6 +90,9 @@ fn measure(measured: &Measured) -> String {
         let arrow = if change < 0.0 { "\\downarrow" } else { "\\uparrow" };
         write!(text, "{{\\scriptsize$\\,{arrow}$\\,{:.2}}}", change.abs()).expect("a string takes all");
     }
+    if let Some(against) = measured.against {
+        return above(text, Some(symbols(&against.text().join(", "))));
+    }
     above(text, measured.paper.map(|(paper, verdict)| format!("{paper:.2}, {}", verdict.words())))
 }
 
@@ -125,6 +128,7 @@ fn symbols(text: &str) -> String {
         ("↓", "$\\downarrow$"),
         ("±", "$\\pm$"),
         ("−", "$-$"),
+        ("–", "--"),
         ("χ²", "$\\chi^2$"),
         ("2ⁿ", "$2^n$"),
         ("→", "$\\to$"),

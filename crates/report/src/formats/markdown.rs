@@ -69,6 +69,9 @@ fn measure(measured: &Measured) -> String {
         let arrow = if change < 0.0 { "↓" } else { "↑" };
         write!(text, " {arrow}{:.2}", change.abs()).expect("a string takes all");
     }
+    if let Some(against) = measured.against {
+        write!(text, " ({})", against.text().join(", ")).expect("a string takes all");
+    }
     if let Some((paper, verdict)) = measured.paper {
         write!(text, " (paper {paper:.2}: {})", verdict.words()).expect("a string takes all");
     }

@@ -73,6 +73,8 @@ fn table(study: &Study, protocol: &Protocol, all: &BTreeSet<Protocol>, prefix: &
             .iter()
             .flat_map(|data| data.differences_from_paper()),
     );
+    let arms: BTreeSet<&Arm> = groups.iter().map(|group| &group.arm).collect();
+    differences.extend(super::options_note(&arms.into_iter().collect::<Vec<_>>()));
     let different = (!differences.is_empty()).then(|| format!("Different setting: {}.", differences.join("; ")));
     let mut table = Table {
         id: format!("{prefix}table2-buffers"),
@@ -135,7 +137,9 @@ fn cell(
 ) -> Cell {
     let wanted =
         |group: &&&Group| Some(&group.arm) == arm && group.data == *column.data && memory(group) == Some(column.memory);
-    let same_setting = protocol.differences_but_memory().is_empty() && column.data.differences_from_paper().is_empty();
+    let same_setting = protocol.differences_but_memory().is_empty()
+        && column.data.differences_from_paper().is_empty()
+        && arm.is_some_and(|arm| arm.differences_from_paper().is_empty());
     match groups.iter().find(wanted).and_then(|group| shown.of(group)) {
         Some(measured) => Cell::Measured(measured.beside(paper, same_setting)),
         None => Cell::Missing { unfinished: 0, paper },

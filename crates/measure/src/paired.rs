@@ -1,0 +1,66 @@
+//! How far paired runs differ, how surely, and what so many pairs could have shown.
+
+use serde::Serialize;
+
+use crate::{OverSeeds, bootstrap, student};
+
+/// The mean of some paired differences, with what is known about it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Paired {
+    /// How many pairs.
+    pub n: usize,
+    /// The mean difference.
+    pub mean: f64,
+    /// The sample standard deviation of single differences; one pair has none.
+    pub deviation: Option<f64>,
+    /// The 95 % interval of the mean by Student's t; one pair has none.
+    pub interval: Option<[f64; 2]>,
+    /// The same by the bootstrap, from percentiles of 10,000 draws with a fixed seed.
+    pub bootstrap: Option<[f64; 2]>,
+    /// The size of the effect, Cohen's d for pairs: the mean in standard deviations; none without a
+    /// spread.
+    pub effect: Option<f64>,
+    /// The smallest true mean difference that a two-sided paired t test at 5 % would see 4 times in
+    /// 5, with so many pairs and this spread.
+    pub detectable: Option<f64>,
+}
+
+impl Paired {
+    /// Of the differences of some pairs; `None` without a pair.
+    pub fn from_differences(differences: &[f64]) -> Option<Self> {
+        let OverSeeds { n, mean, deviation } = OverSeeds::from_values(differences)?;
+        let interval = deviation.map(|deviation| {
+            let half = student::quantile(n - 1) * deviation / (n as f64).sqrt();
+            [mean - half, mean + half]
+        });
+        Some(Self {
+            n,
+            mean,
+            deviation,
+            interval,
+            bootstrap: deviation.map(|_| bootstrap::interval(differences)),
+            effect: deviation.filter(|&deviation| deviation > 0.0).map(|deviation| mean / deviation),
+            detectable: deviation.map(|deviation| student::detectable(n) * deviation),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_pair_has_a_difference_and_no_interval() {
+        let one = Paired::from_differences(&[0.5]).unwrap();
+        assert_eq!((one.n, one.mean, one.deviation, one.interval), (1, 0.5, None, None));
+        assert_eq!((one.bootstrap, one.effect, one.detectable), (None, None, None));
+        assert_eq!(Paired::from_differences(&[]), None);
+    }
+
+    #[test]
+    fn pairs_that_differ_alike_have_no_size_of_effect() {
+        let alike = Paired::from_differences(&[0.25, 0.25, 0.25]).unwrap();
+        assert_eq!((alike.interval, alike.bootstrap), (Some([0.25, 0.25]), Some([0.25, 0.25])));
+        assert_eq!((alike.effect, alike.detectable), (None, Some(0.0)));
+    }
+}
