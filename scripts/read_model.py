@@ -56,6 +56,7 @@ def predict(header, arrays, images):
     else:
         logits = f @ own["head.weight"].T + own["head.bias"]
     logits = logits[:, : header["seen"]].astype(np.float64)
+    logits[:, header.get("retired", [])] = -np.inf
     shares = np.exp(logits - logits.max(1, keepdims=True))
     return shares / shares.sum(1, keepdims=True)
 

@@ -34,6 +34,8 @@ pub enum Command {
     Memory(model::Memory),
     /// Rename a class of a model, or retire it
     Class(model::Class),
+    /// Write a model for other programs: ONNX, or weights for PyTorch
+    Export(model::Export),
     /// Learn a stream of tasks and say how much was kept
     Run(Box<Run>),
     /// List methods, memory policies and retrievals, what they cost, and which go together

@@ -5,6 +5,7 @@ pub mod class;
 pub mod compare;
 pub mod data;
 pub mod evaluate;
+pub mod export;
 pub mod grid;
 pub mod learn;
 pub mod list;

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Use(choice) => commands::select::select(&choice),
         Command::Memory(memory) => commands::memory::memory(&memory),
         Command::Class(class) => commands::class::class(&class),
+        Command::Export(export) => commands::export::export(&export),
         Command::Run(run) => commands::run::run(&run),
         Command::List(list) => commands::list::list(&list),
         Command::Data(data) => commands::data::data(&data),

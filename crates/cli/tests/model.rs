@@ -153,7 +153,7 @@ fn killed_at_any_moment_it_goes_on_to_the_same_bits() {
     let (mut kills, log) = (0, shop.path().join("said.txt"));
     for visit in ["january", "february"] {
         for attempt in 0..200u64 {
-            let arguments = shop.arguments("killed.model", visit, &["--checkpoint-every", "0", "--threads", "1"]);
+            let arguments = Shop::arguments("killed.model", visit, &["--checkpoint-every", "0", "--threads", "1"]);
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
             let mut child = rehearsal(shop.path(), &arguments);
             let mut child = child.stderr(fs::File::create(&log).unwrap()).stdout(Stdio::null()).spawn().unwrap();
@@ -390,7 +390,7 @@ fn a_damaged_model_is_refused_and_nothing_changes() {
 fn two_visits_at_once_are_refused_and_a_stopped_one_goes_on() {
     let shop = Shop::new();
     shop.photos("photos", &["boots", "clogs"], 40);
-    let long = shop.arguments("shop.model", "photos", &["--passes", "4000"]);
+    let long = Shop::arguments("shop.model", "photos", &["--passes", "4000"]);
     let long: Vec<&str> = long.iter().map(String::as_str).collect();
     let mut first = rehearsal(shop.path(), &long).spawn().unwrap();
     while !shop.path().join("shop.model/lock").exists() {

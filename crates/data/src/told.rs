@@ -16,7 +16,9 @@ pub(crate) fn about_listing(listing: &Listing, progress: &dyn Progress) {
             listing.class_names.iter().map(String::as_str).filter(|name| name.contains('/')).collect();
         lines.push(format!("folders inside folders are classes, called by their paths: {}", some(&paths)));
     }
-    lines.iter().for_each(|line| progress.say(&printable(line)));
+    for line in lines {
+        progress.say(&printable(&line));
+    }
 }
 
 /// Says which files are no images and were left out, as the user allowed.

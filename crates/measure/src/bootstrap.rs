@@ -26,7 +26,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
 }
 
-/// Random numbers by Steele, Lea and Flood's SplitMix64, which a few lines of any language repeat.
+/// Random numbers by Steele, Lea and Flood's `SplitMix64`, which a few lines of any language repeat.
 struct Draws(u64);
 
 impl Draws {

@@ -83,7 +83,7 @@ fn root(rising: impl Fn(f64) -> f64) -> f64 {
     }
     let mut low = 0.0;
     while high - low > 1e-13 * high {
-        let middle = (low + high) / 2.0;
+        let middle = f64::midpoint(low, high);
         if rising(middle) < 0.0 {
             low = middle;
         } else {

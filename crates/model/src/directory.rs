@@ -196,7 +196,7 @@ impl Model {
         assert!(self.lock.is_some(), "only a model that was opened to change is changed");
         let path = self.version_path(number);
         version.save(&path)?;
-        Ok(fs::metadata(&path).map(|file| file.len()).unwrap_or(0))
+        Ok(fs::metadata(&path).map_or(0, |file| file.len()))
     }
 
     /// Changes the model: from now on it is what `settings` say. What is no longer needed goes.

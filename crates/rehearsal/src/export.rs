@@ -16,7 +16,7 @@ use crate::{
     learner::{Learner, LearnerError, Preprocessing},
     model_file::ModelFileError,
     network::{BackboneKind, HeadKind, State},
-    sample::ImageShape,
+    sample::{Class, ImageShape},
 };
 
 /// What an export says about itself, beside its numbers.
@@ -34,7 +34,7 @@ struct Description {
 /// The network that predicts: what it is, and its numbers by name.
 struct Predictor {
     about: Description,
-    /// The head has rows of the classes that have appeared, and of no others.
+    /// The head has rows of the classes that can be predicted, and of no others.
     state: State,
 }
 
@@ -65,21 +65,22 @@ impl Learner {
         if let Some(name) = &self.config().custom.custom_backbone {
             return Err(LearnerError::ForeignBackbone { name: name.clone() });
         }
-        let seen = self.classes().seen();
-        if seen == 0 {
+        let classes: Vec<Class> = self.classes().active().collect();
+        if classes.is_empty() {
             return Err(LearnerError::NoClasses);
         }
         let mut state = self.predictor().state();
         for (_, array) in state.0.iter_mut().filter(|(name, _)| name.starts_with("head.")) {
             let row: usize = array.shape[1..].iter().product();
-            array.values.truncate(seen * row);
-            array.shape[0] = seen;
+            let of_class = |class: &Class| array.values[class.index() * row..][..row].to_vec();
+            array.values = classes.iter().flat_map(of_class).collect();
+            array.shape[0] = classes.len();
         }
         let about = Description {
             version: env!("CARGO_PKG_VERSION"),
             backbone: self.config().backbone,
             head: self.head_kind(),
-            classes: self.classes().names()[..seen].iter().map(ToString::to_string).collect(),
+            classes: classes.iter().map(|&class| self.classes().name(class).to_string()).collect(),
             image: self.shape(),
             preprocessing: Preprocessing::new(),
         };

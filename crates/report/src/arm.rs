@@ -50,9 +50,12 @@ const METHODS: [(&str, &str); 9] = [
     ("joint", "joint"),
 ];
 
+/// A setting, its value, and the arms to which it matters.
+type PaperOption = (&'static str, &'static str, fn(&Arm) -> bool);
+
 /// The options as the paper, or those whose methods it compares, have them: name, value, and to
 /// which arms they matter. What is not listed is not known to be the paper's.
-const PAPER_OPTIONS: [(&str, &str, fn(&Arm) -> bool); 24] = [
+const PAPER_OPTIONS: [PaperOption; 24] = [
     ("candidates", "50", Arm::scores),
     ("score-norm", "batch", Arm::scores),
     ("views", "both", |arm| arm.method == "pcr"),

@@ -124,9 +124,14 @@ impl Run {
     }
 }
 
+/// Whether there is such a file. One that may not be looked at is there: reading it says why not.
+fn is_there(path: &Path) -> bool {
+    fs::metadata(path).map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |about| !about.is_dir())
+}
+
 /// Whether a directory holds a run, finished or not.
 pub fn is_run(directory: &Path) -> bool {
-    let has = |file: &str| directory.join(file).is_file();
+    let has = |file: &str| is_there(&directory.join(file));
     has(files::RESULT) || has(files::CONFIG) && has(files::STEPS)
 }
 
@@ -136,7 +141,7 @@ pub fn is_run(directory: &Path) -> bool {
 /// A file is missing or damaged.
 pub fn read(directory: &Path) -> Result<Found, ReadError> {
     let result = directory.join(files::RESULT);
-    if !result.is_file() {
+    if !is_there(&result) {
         let path = directory.join(files::CONFIG);
         let settings = toml::from_str(&text(&path)?).map_err(|error| damaged(&path, error.message()))?;
         return Ok(Found::Unfinished(Unfinished { path: directory.into(), settings }));
@@ -171,7 +176,8 @@ fn check_files(directory: &Path, json: &str) -> Result<(), ReadError> {
     let sealed = fingerprints(json).map_err(|error| damaged(&directory.join(files::RESULT), error.to_string()))?;
     for (name, sum) in sealed.unwrap_or_default() {
         let path = directory.join(&name);
-        let bytes = regular::read(&path, LARGEST).map_err(|error| ReadError::Unreadable { path: path.clone(), error })?;
+        let bytes =
+            regular::read(&path, LARGEST).map_err(|error| ReadError::Unreadable { path: path.clone(), error })?;
         if fingerprint(&bytes) != sum {
             return Err(damaged(&path, "its checksum is another than when the run was finished"));
         }
@@ -199,7 +205,7 @@ fn correct(path: &Path, test_images: Option<usize>) -> Result<Option<Vec<bool>>,
 }
 
 fn diagnostics(path: &Path) -> Result<Vec<TaskDiagnostics>, ReadError> {
-    if !path.is_file() {
+    if !is_there(path) {
         return Ok(Vec::new());
     }
     TaskDiagnostics::parse(&text(path)?).map_err(|error| damaged(path, error.to_string()))
@@ -224,7 +230,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let mut directory = RunDirectory::create(place.path(), "").unwrap();
         directory.write_diagnostics("{\"task\":0}\n").unwrap();
-        directory.finish(&[1, 0], r#"{"config": {"seed": 7}, "matrix": [[0.5]], "test_images": 2}"#).unwrap();
+        directory.finish(&[1, 0], None, r#"{"config": {"seed": 7}, "matrix": [[0.5]], "test_images": 2}"#).unwrap();
         drop(directory);
         let error = || read(place.path()).unwrap_err().to_string();
         assert!(matches!(read(place.path()), Ok(Found::Finished(run)) if run.seed == 7 && run.diagnostics.len() == 1));

@@ -209,7 +209,7 @@ fn the_tests_are_over_pairs_of_data_and_seed() {
     let datasets = ["cifar100", "mini-imagenet", "food100"];
     let better = |seed: u64| balanced().seed(seed).quality(0.66 + 0.2 * seed as f64);
     let made = move || {
-        datasets.into_iter().flat_map(|dataset| {
+        datasets.into_iter().flat_map(move |dataset| {
             (0..2_u64).flat_map(move |seed| {
                 [Made::paper().seed(seed), better(seed)].map(|made| made.with(json!({ "dataset": dataset })))
             })

@@ -92,8 +92,6 @@ pub struct Measures {
     pub forgetting_from_first: Option<f64>,
     /// Mean share of each task's first accuracy that is left.
     pub retention: Option<f64>,
-    /// Tasks left out of retention because their first accuracy was zero.
-    pub retention_left_out: usize,
     /// Mean over stages of the mean accuracy on the tasks seen.
     pub average_incremental_accuracy: Option<f64>,
     /// Mean gain on earlier tasks.
@@ -104,13 +102,11 @@ pub struct Measures {
 
 impl From<AccuracyMatrix> for Measures {
     fn from(matrix: AccuracyMatrix) -> Self {
-        let kept = retention(&matrix);
         Self {
             accuracy: accuracy(&matrix),
             forgetting: forgetting(&matrix),
             forgetting_from_first: forgetting_from_first(&matrix),
-            retention: kept.value,
-            retention_left_out: kept.left_out,
+            retention: retention(&matrix),
             average_incremental_accuracy: average_incremental_accuracy(&matrix),
             backward_transfer: backward_transfer(&matrix),
             matrix,

@@ -284,7 +284,7 @@ mod tests {
         let path = tempfile::tempdir().unwrap();
         let mut directory = RunDirectory::create(path.path(), "").unwrap();
         directory.write_diagnostics("{}\n").unwrap();
-        directory.finish(&[1, 0], include_str!("../tests/result.json")).unwrap();
+        directory.finish(&[1, 0], None, include_str!("../tests/result.json")).unwrap();
         drop(directory);
         assert!(RunDirectory::read_record(path.path()).unwrap().is_some());
         let text = RunDirectory::read_result(path.path()).unwrap().unwrap();

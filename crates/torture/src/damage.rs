@@ -138,7 +138,7 @@ mod tests {
                 let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
                 fs::write(&path, "lr = 0.1\nseed = 17\n").unwrap();
                 let how = damage(&path, None, &mut Dice::new(1, "", trial)).unwrap();
-                let kind = fs::symlink_metadata(&path).map(|now| now.file_type().is_file()).unwrap_or(false);
+                let kind = fs::symlink_metadata(&path).is_ok_and(|now| now.file_type().is_file());
                 (how, kind.then(|| fs::read(&path).unwrap()))
             };
             let (how, bytes) = once();

@@ -26,6 +26,12 @@ impl Outcome {
         self
     }
 
+    /// With every part as `as_told` tells it.
+    pub fn told(mut self, as_told: impl Fn(&[u8]) -> Vec<u8>) -> Self {
+        self.0.values_mut().for_each(|bytes| *bytes = as_told(bytes));
+        self
+    }
+
     /// Without the parts whose names end so.
     pub fn without(mut self, ending: &str) -> Self {
         self.0.retain(|name, _| !name.ends_with(ending));

@@ -19,7 +19,7 @@ use crate::{
 };
 pub use fetch::Fetch;
 pub use grid::Grid;
-pub use pack::Pack;
+pub use pack::{PACKS, Pack};
 pub use report::Report;
 pub use run::Run;
 

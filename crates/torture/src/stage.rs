@@ -103,6 +103,8 @@ pub fn copy(from: &Path, to: &Path) -> Result<()> {
             copy(&source, &target)?;
         } else {
             fs::copy(&source, &target)?;
+            // Packs know the images that they are made of by their times.
+            fs::File::options().write(true).open(&target)?.set_modified(entry.metadata()?.modified()?)?;
         }
     }
     Ok(())

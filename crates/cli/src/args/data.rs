@@ -51,7 +51,6 @@ pub struct List {
 }
 
 #[derive(clap::Args)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Fetch {
     /// Which data set
     pub name: String,

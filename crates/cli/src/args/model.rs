@@ -304,3 +304,25 @@ pub enum ClassVerb {
         json: bool,
     },
 }
+#[derive(clap::Args)]
+#[command(
+    group = ArgGroup::new("format").required(true).multiple(true).args(["onnx", "safetensors"]),
+    after_help = "\
+Examples:
+  rehearsal export shop.model --onnx shop.onnx
+  rehearsal export shop.model --safetensors shop.safetensors
+
+Preprocessing and class names are inside; the memory and the exam are not."
+)]
+pub struct Export {
+    /// The model
+    pub model: PathBuf,
+    /// Write an ONNX file
+    #[arg(long, value_name = "FILE")]
+    pub onnx: Option<PathBuf>,
+    /// Write a safetensors file
+    #[arg(long, value_name = "FILE")]
+    pub safetensors: Option<PathBuf>,
+    #[command(flatten)]
+    pub which: Which,
+}

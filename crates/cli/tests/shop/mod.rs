@@ -48,8 +48,8 @@ impl Shop {
             let pixel = |x: u32, y: u32| {
                 let place = u64::from(y * SIDE + x) + 1000 * number as u64;
                 [0, 1, 2].map(|channel| {
-                    let tint = (hash(seed ^ channel) >> 56) as i64;
-                    let noise = (hash(seed.wrapping_add(hash(place * 3 + channel))) >> 57) as i64 - 64;
+                    let tint = (hash(seed ^ channel) >> 56).cast_signed();
+                    let noise = (hash(seed.wrapping_add(hash(place * 3 + channel))) >> 57).cast_signed() - 64;
                     (tint + noise).clamp(0, 255) as u8
                 })
             };
@@ -59,13 +59,13 @@ impl Shop {
     }
 
     /// `rehearsal learn MODEL FOLDER …`
-    pub fn arguments(&self, model: &str, folder: &str, more: &[&str]) -> Vec<String> {
+    pub fn arguments(model: &str, folder: &str, more: &[&str]) -> Vec<String> {
         let first = ["learn", model, folder, "--settings", "small.toml"];
         first.iter().chain(more).map(|&word| word.to_owned()).collect()
     }
 
     pub fn learn_as(&self, model: &str, folder: &str, more: &[&str]) -> Output {
-        let arguments = self.arguments(model, folder, more);
+        let arguments = Self::arguments(model, folder, more);
         output(self.path(), &arguments.iter().map(String::as_str).collect::<Vec<_>>())
     }
 

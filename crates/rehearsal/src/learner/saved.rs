@@ -354,7 +354,7 @@ impl Contents {
                     let array = float_array(info, &read_bytes(reader, bytes)?);
                     contents.floats.0.insert(name, array);
                 }
-                (name, Dtype::U8) if name.starts_with(EXTRA) => {
+                (name, Dtype::U8, _) if name.starts_with(EXTRA) => {
                     let array = ExtraArray { shape: info.shape, bytes: read_bytes(reader, bytes)? };
                     contents.extra.insert(name[EXTRA.len()..].to_owned(), array);
                 }

@@ -56,9 +56,12 @@ pub fn drawable(text: &str) -> Cow<'_, str> {
     let mut after_spelled = false;
     for letter in text.chars() {
         let is_own = is_drawn(letter);
-        // Spelled words stand apart from what follows.
-        if after_spelled && !drawn.ends_with(' ') && letter.is_alphanumeric() {
-            drawn.push(' ');
+        // Spelled words stand apart from what follows, but for its marks.
+        if after_spelled {
+            drawn.truncate(drawn.trim_end().len());
+            if letter.is_alphanumeric() {
+                drawn.push(' ');
+            }
         }
         if is_own {
             drawn.push(letter);

@@ -17,7 +17,7 @@ use crate::{
     dice::Dice,
     outcome::Outcome,
     program::{Call, Whom},
-    scene::{Fetch, Grid, Pack, Rehearsed, Report, Run, Scene},
+    scene::{Fetch, Grid, PACKS, Pack, Rehearsed, Report, Run, Scene},
     stage::{Stage, bitmap, copy},
 };
 
@@ -199,9 +199,9 @@ fn grids(stage: &Stage) -> Result<Vec<Subject>> {
 fn packs(stage: &Stage) -> Result<Vec<Subject>> {
     let rehearsed = rehearsed(Box::new(Pack { photos: stage.photos()? }), stage)?;
     let template = stage.shared("packed");
-    fs::create_dir_all(&template)?;
+    rehearsed.scene.prepare(&template)?;
     let ending = rehearsed.scene.next(stage, &template).run(&template)?;
-    let mut found = each("packed folder", &template, "data", None, prints(rehearsed, ending.out))?;
+    let mut found = each("packed folder", &template, PACKS, None, prints(rehearsed, ending.out))?;
     for subject in &mut found {
         subject.name = without_key(&subject.name);
     }
@@ -221,13 +221,13 @@ fn without_key(name: &str) -> String {
 fn half_a_pack(stage: &Stage) -> Result<Vec<Subject>> {
     let rehearsed = rehearsed(Box::new(Pack { photos: stage.photos()? }), stage)?;
     let half = |place: &Path| {
-        let files = listed(&place.join("data")).unwrap_or_default();
+        let files = listed(&place.join(PACKS)).unwrap_or_default();
         files
             .iter()
             .any(|file| file.to_string_lossy().contains(".pack.") && file.metadata().is_ok_and(|file| file.len() > 0))
     };
     let template = killed(stage, "half-packed", &rehearsed, half)?;
-    let mut found = each("half a pack", &template, "data", None, goes_on(rehearsed))?;
+    let mut found = each("half a pack", &template, PACKS, None, goes_on(rehearsed))?;
     for subject in &mut found {
         subject.name = without_key(&subject.name);
     }

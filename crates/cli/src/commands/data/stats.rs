@@ -8,7 +8,7 @@ use rehearsal_data::{printable, stats::Stats};
 use super::{chain, progress, request};
 use crate::{
     args::data::Look,
-    printer::{columns, padded, print},
+    printer::{display_width, padded, print},
 };
 
 /// Prints what is in a data set.
@@ -22,7 +22,7 @@ pub fn stats(args: &Look) -> Result<ExitCode> {
 
 fn text(stats: &Stats) -> String {
     let names: Vec<String> = stats.classes.iter().map(|class| printable(&class.name)).collect();
-    let widest = names.iter().map(|name| columns(name)).max().unwrap_or(0).max("total".len());
+    let widest = names.iter().map(|name| display_width(name)).max().unwrap_or(0).max("total".len());
     let row = |name: &str, train: &str, test: &str| format!("{}{train:>9}{test:>9}\n", padded(name, widest));
     let mut text = row("class", "train", "test");
     for (class, name) in stats.classes.iter().zip(&names) {
