@@ -7,7 +7,10 @@ use rehearsal::sample::Image;
 use rehearsal_data::{DataError, ImageShape, Source, Split, preview};
 use rehearsal_model::Model;
 
-use crate::{printer::print, refusal::Refused};
+use crate::{
+    printer::{Font, print},
+    refusal::Refused,
+};
 
 /// Draws what a model remembers and prints where.
 pub fn sheet(model: &Path, out: &Path, per_class: usize) -> Result<ExitCode> {
@@ -25,7 +28,7 @@ pub fn sheet(model: &Path, out: &Path, per_class: usize) -> Result<ExitCode> {
         labels: stored.iter().map(|(class, ..)| number(*class)).collect(),
         images: stored.iter().map(|(_, image, _)| (*image).clone()).collect(),
     };
-    let png = preview::sheet(&remembered, Split::Train, per_class)?;
+    let png = preview::sheet_in(&Font, &remembered, Split::Train, per_class)?;
     std::fs::write(out, png).with_context(|| format!("{} cannot be written", out.display()))?;
     print(&format!("{}\n", out.display()))?;
     Ok(ExitCode::SUCCESS)
