@@ -130,6 +130,57 @@ step:  virtual step (forward + backward on 20), score, select, train")]
         #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
         repeats: u16,
     },
+    /// What cheaper ways to score are worth beside the exact change of loss, and what a step costs
+    /// with each
+    Retrieval(RetrievalBench),
+}
+
+const RETRIEVAL_EXAMPLES: &str = "\
+Examples:
+  rehearsal bench retrieval                                  on the embedded images, some minutes
+  rehearsal bench retrieval --dataset cifar100 --data DIR --classes 20 --memory 1000 --width 8
+  rehearsal bench retrieval --threads 1 --steps 400 --json | jq .variants
+
+One learner keeps features in its memory and takes real steps; before each, every score is asked about the same candidates, and \
+compared with the exact change of loss. Then a learner of its own for each retrieval takes the same steps, in turns. Nothing is \
+measured before the memory is full.";
+
+#[derive(clap::Args)]
+#[command(after_help = RETRIEVAL_EXAMPLES)]
+pub struct RetrievalBench {
+    /// The data set
+    #[arg(long, value_name = "NAME", default_value = "embedded")]
+    pub dataset: String,
+    /// Where its files are
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Use the data set's first N classes
+    #[arg(long, value_name = "N")]
+    pub classes: Option<u16>,
+    /// Into how many tasks the classes are cut
+    #[arg(long, value_name = "N")]
+    pub tasks: Option<u16>,
+    /// What a step minimises
+    #[arg(long, value_name = "NAME", default_value = "pcr")]
+    pub method: String,
+    /// How many images the memory holds
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    pub memory: u32,
+    /// Channels after the first convolution
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub width: u16,
+    /// Steps that are measured
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub steps: u32,
+    /// Threads
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: u16,
+    /// Seeds every random draw
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 const REPORT_EXAMPLES: &str = "\
@@ -141,8 +192,8 @@ Examples:
   rehearsal report runs --bare -o paper      figures without titles, also as PDF
 
 The report is one page, index.html, that needs no network. Beside it, tables/ holds every table as Markdown, LaTeX and CSV, figures/ every \
-figure as SVG and PNG, index.md all of it as Markdown. Runs that differ in their seed only are averaged. It shows what was run, and \
-nothing else; with --paper, or if a directory is named after one of the paper's tables (table1, table2, table3, retrievals), the paper's own \
+figure as SVG and PNG, index.md all of it as Markdown. Runs that differ in their seed only are averaged; those with --recalibrate both \
+have every table and figure for either statistics of the norm. It shows what was run, and nothing else; with --paper, or if a directory is named after one of the paper's tables (table1, table2, table3, retrievals), the paper's own \
 tables follow with its numbers, marked as the paper's, and what is missing there is said to be missing.";
 
 #[derive(clap::Args)]
@@ -170,6 +221,7 @@ Examples:
   rehearsal compare runs/a runs/b                 two runs
   rehearsal compare 'runs/er-*' 'runs/pcr-*'      two sets of runs, by name; quote the star
   rehearsal compare study/random study/balanced   two directories of runs
+  rehearsal compare runs/a runs/b --recalibrated  with re-estimated statistics of the norm
   rehearsal compare runs/a runs/b --json | jq .measures.accuracy
 
 Runs are paired by data, seed and order of classes. Differences of measures have a 95 % interval (Student's t; --json has the bootstrap's \
@@ -182,6 +234,10 @@ pub struct Compare {
     pub a: PathBuf,
     /// What to compare it with
     pub b: PathBuf,
+    /// Compare what runs say with statistics of the norm re-estimated from the memory: those with
+    /// `--recalibrate memory` or `both`
+    #[arg(long)]
+    pub recalibrated: bool,
     /// Print JSON; measures are fractions
     #[arg(long)]
     pub json: bool,

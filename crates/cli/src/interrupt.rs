@@ -34,6 +34,16 @@ impl Asked {
         Self::listen(move |times| if times > 1 { std::process::exit(130) } else { say() })
     }
 
+    /// Begins to listen for one run under a scheduler: a script and the scheduler may both ask, and
+    /// who cannot wait kills. `say` answers the first request; later ones change nothing.
+    pub fn listen_for_batch(say: impl Fn() + Send + 'static) -> Result<Self> {
+        Self::listen(move |times| {
+            if times == 1 {
+                say();
+            }
+        })
+    }
+
     /// Also asked when standard input ends: its other end was closed, or whoever held it is dead.
     pub fn or_when_input_ends(self) -> Self {
         let ended = Arc::clone(&self.input_ended);

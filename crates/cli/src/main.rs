@@ -8,9 +8,10 @@ mod args;
 mod commands;
 mod flags;
 mod interrupt;
+mod output;
 mod photos;
 mod printer;
-mod refusal;
+mod user_error;
 
 use std::process::ExitCode;
 

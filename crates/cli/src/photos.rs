@@ -4,16 +4,16 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use rehearsal::learner::machine_memory;
 use rehearsal_data::{
     DataError, Image, ImageShape, Progress,
-    decode::decode,
     photos::{self, Scan, ScanOptions},
     printable,
 };
 
 use crate::{
-    printer::{Bar, message},
-    refusal::Refused,
+    printer::{Bar, message, plural},
+    user_error::UserError,
 };
 
 /// How many files that cannot be read are named.
@@ -63,16 +63,33 @@ pub fn scan(root: &Path, use_for: For, follow_links: bool, quiet: bool) -> Resul
 pub fn short_side<'a>(paths: impl ExactSizeIterator<Item = &'a Path> + Clone) -> Option<usize> {
     let every = (paths.len() / LOOKED_AT).max(1);
     let side = |path: &Path| {
-        let picture = decode(&std::fs::read(path).ok()?).ok()?;
-        Some(picture.height.min(picture.width))
+        let (height, width) = photos::size(path).ok()?;
+        Some(height.min(width))
     };
     let mut sides: Vec<usize> = paths.step_by(every).filter_map(side).collect();
     sides.sort_unstable();
     sides.get(sides.len() / 2).copied()
 }
 
+/// Refuses more photos than there is room for.
+fn check_room(photos: usize, shape: ImageShape, available: Option<u64>) -> Result<()> {
+    let needed = photos as f64 * shape.bytes() as f64;
+    let gigabytes = |bytes: f64| format!("{:.1} GB", bytes / 1e9);
+    match available.map(|bytes| bytes as f64).filter(|available| needed > *available) {
+        None => Ok(()),
+        Some(available) => {
+            let (height, width) = (shape.height, shape.width);
+            let (needed, has) = (gigabytes(needed), gigabytes(available));
+            let many = format!("{} of {height}×{width} need {needed} of memory", plural(photos, "photo"));
+            Err(UserError(format!("{many}, and this machine has {has}: choose a smaller `--size`, or fewer photos"))
+                .into())
+        }
+    }
+}
+
 /// Reads photos; none in the place of one that cannot be read, where that is allowed.
 pub fn read(paths: &[PathBuf], shape: ImageShape, skip_bad: bool, quiet: bool) -> Result<Vec<Option<Image>>> {
+    check_room(paths.len(), shape, machine_memory())?;
     let bar: Box<dyn Progress> = if quiet { Box::new(()) } else { Box::new(Bar::default()) };
     let mut bad: Vec<String> = Vec::new();
     let mut images = Vec::with_capacity(paths.len());
@@ -94,7 +111,9 @@ pub fn read(paths: &[PathBuf], shape: ImageShape, skip_bad: bool, quiet: bool) -
         [first, ..] if !skip_bad => {
             let many = if bad.len() == 1 { "a photo" } else { &format!("{} photos", bad.len()) };
             let which = if bad.len() == 1 { "" } else { "the first is " };
-            return Err(Refused(format!("{many} cannot be read: {which}{first}; `--skip-bad` goes on without")).into());
+            return Err(
+                UserError(format!("{many} cannot be read: {which}{first}; `--skip-bad` goes on without")).into()
+            );
         }
         bad => {
             for line in bad.iter().take(NAMED) {
@@ -106,4 +125,19 @@ pub fn read(paths: &[PathBuf], shape: ImageShape, skip_bad: bool, quiet: bool) -
         }
     }
     Ok(images)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn photos_that_do_not_fit_are_refused_with_the_estimate() {
+        assert!(
+            check_room(1000, square(48), Some(1 << 30)).is_ok() && check_room(usize::MAX, square(48), None).is_ok()
+        );
+        let why = check_room(10_000, square(1024), Some(16_000_000_000)).unwrap_err().to_string();
+        let expected = "10,000 photos of 1024×1024 need 31.5 GB of memory, and this machine has 16.0 GB: choose a smaller `--size`, or fewer photos";
+        assert_eq!(why, expected);
+    }
 }

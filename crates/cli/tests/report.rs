@@ -141,11 +141,45 @@ fn the_json_says_the_same() {
 }
 
 #[test]
+fn runs_tested_with_either_statistics_are_compared_with_either() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("both.toml"), format!("{SMALL}recalibrate = 'both'\n")).unwrap();
+    for retrieval in ["random", "balanced"] {
+        let run = ["run", "both.toml", "--quiet", "--retrieval", retrieval, "--out", &format!("runs/{retrieval}")];
+        let run = output(directory.path(), &run);
+        assert!(run.status.success(), "{}", text(&run.stderr));
+    }
+    let compare = |flags: &[&str]| {
+        let compare = output(directory.path(), &[&["compare", "runs/random", "runs/balanced"], flags].concat());
+        assert!(compare.status.success(), "{}", text(&compare.stderr));
+        text(&compare.stdout).to_owned()
+    };
+    assert!(compare(&[]).contains("--recalibrated compares with re-estimated ones"), "{}", compare(&[]));
+    let again = compare(&["--recalibrated"]);
+    assert!(again.contains("statistics re-estimated from the memory"), "{again}");
+    assert!(again.lines().all(|line| line.chars().count() <= 60), "sixty columns:\n{again}");
+    let result: Value =
+        serde_json::from_str(&std::fs::read_to_string(directory.path().join("runs/balanced/result.json")).unwrap())
+            .unwrap();
+    for (flags, measures) in [(&["--json"][..], &result), (&["--json", "--recalibrated"], &result["recalibrated"])] {
+        let json: Value = serde_json::from_str(&compare(flags)).unwrap();
+        let [said, written] = [&json["measures"]["accuracy"]["b"]["mean"], &measures["accuracy"]];
+        assert!((said.as_f64().unwrap() - written.as_f64().unwrap()).abs() < 1e-12, "{said} {written}");
+        assert_eq!(json["recalibrated"], flags.len() == 2);
+    }
+    let report = output(directory.path(), &["report", "runs"]);
+    assert!(text(&report.stderr).contains("All tested with the norm's statistics"), "{}", text(&report.stderr));
+    assert!(directory.path().join("report/tables/recalibrated-results.md").exists());
+}
+
+#[test]
 fn what_cannot_be_compared() {
     refused(&["compare", "runs/random-0", "nowhere"], "nowhere does not exist");
     refused(&["compare", "runs/random-0", "runs/mir-*"], "no directory is named runs/mir-*");
     refused(&["compare", "runs", "runs/random-0"], "runs mixes runs that differ in ratio, retrieval");
     refused(&["compare", "runs/random-0/checkpoint", "runs/random-0"], "holds no finished run");
+    let why = "runs/random-0 was tested with the norm's statistics as training left them only";
+    refused(&["compare", "runs/random-0", "runs/balanced-0", "--recalibrated"], why);
     let apart = output(study(), &["compare", "runs/random-0", "runs/balanced-1"]);
     assert!(apart.status.success() && text(&apart.stdout).contains("no pairs"), "{}", text(&apart.stdout));
 }

@@ -3,7 +3,11 @@
 
 mod orientation;
 
-use std::{cell::RefCell, io::Cursor};
+use std::{
+    cell::RefCell,
+    io::Cursor,
+    sync::{Mutex, PoisonError},
+};
 
 use fast_image_resize::{
     FilterType, PixelTrait, ResizeAlg, ResizeOptions, Resizer,
@@ -23,6 +27,12 @@ pub const LARGEST_FILE: u64 = 1 << 28;
 
 /// What a decoder may allocate for one image.
 const MOST_BYTES: u64 = 1 << 30;
+
+/// An image of more pixels is large: it needs up to eight bytes for each while it is decoded and turned.
+const LARGE: usize = 1 << 26;
+
+/// Whoever decodes a large image has it.
+static ONE_LARGE: Mutex<()> = Mutex::new(());
 
 /// The extensions of files that are taken for images.
 pub const EXTENSIONS: [&str; 8] = ["png", "jpg", "jpeg", "webp", "tif", "tiff", "bmp", "gif"];
@@ -60,6 +70,9 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     if decoder.total_bytes() > MOST_BYTES {
         return Err("its pixels need more than a gigabyte".into());
     }
+    // Of images that need much, one at a time, however many threads there are.
+    let pixels = decoder.dimensions().0 as usize * decoder.dimensions().1 as usize;
+    let _alone = (pixels > LARGE).then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
     let orientation = orientation::of(&mut decoder);
     let mut image = DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;
     image.apply_orientation(orientation);

@@ -50,6 +50,11 @@ pub(crate) fn all_packs(directory: &Path) -> [PathBuf; 2] {
     [PACKS, HIDDEN].map(|packs| directory.join(packs))
 }
 
+/// Whether packs of that directory lie beside the images, hidden.
+pub(crate) fn is_hidden(packs: &Path) -> bool {
+    packs.ends_with(HIDDEN)
+}
+
 /// Where the files of one data set may be: in the directory itself, in the folder of the data set's
 /// name, or in the parts that [`crate::fetch`] unpacked there.
 #[derive(Clone, Debug)]

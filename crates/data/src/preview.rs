@@ -19,6 +19,8 @@ const GUTTER: usize = 24;
 const SMALLEST: usize = 48;
 /// Letters of a name that are written.
 const LONGEST_NAME: usize = 32;
+/// Pixels of the largest sheet: three bytes each in memory.
+const MOST_PIXELS: usize = 1 << 28;
 const BACKGROUND: Rgb<u8> = Rgb([255, 255, 255]);
 const INK: Rgb<u8> = Rgb([32, 32, 32]);
 
@@ -43,6 +45,7 @@ pub fn sheet_in(
 ) -> Result<Vec<u8>, DataError> {
     let names: Vec<Letters> = source.class_names().iter().map(|name| lettering.letters(&readable(name))).collect();
     let layout = Layout::new(source.shape(), &names, per_class);
+    layout.check()?;
     let mut sheet = RgbImage::from_pixel(layout.width() as u32, layout.height() as u32, BACKGROUND);
     for (class, name) in names.iter().enumerate() {
         name.draw(layout.name(class), INK, BACKGROUND, &mut sheet);
@@ -96,6 +99,16 @@ impl Layout {
             layout.rows = names.len().div_ceil(layout.columns);
         }
         layout
+    }
+
+    /// Refuses a sheet beyond all measure.
+    fn check(&self) -> Result<(), DataError> {
+        let (width, height) = (self.width(), self.height());
+        if width.saturating_mul(height) <= MOST_PIXELS {
+            return Ok(());
+        }
+        let why = format!("the sheet would have {width}×{height} pixels: choose fewer images of each class");
+        Err(DataError::Refused(why))
     }
 
     fn width(&self) -> usize {
@@ -169,6 +182,17 @@ mod tests {
         }
         let name = sheet.pixels[..3 * sheet.width * 60].chunks(3).filter(|pixel| *pixel == INK.0).count();
         assert!(name > 20, "the first class's name is written");
+    }
+
+    #[test]
+    fn a_sheet_beyond_all_measure_is_refused() {
+        let layout = |classes: usize, size: usize| {
+            let names = vec![Dots.letters("a"); classes];
+            Layout::new(ImageShape { height: size, width: size, channels: 3 }, &names, 100)
+        };
+        assert!(layout(100, 32).check().is_ok());
+        let why = layout(300, 1024).check().unwrap_err().to_string();
+        assert!(why.contains("pixels: choose fewer images of each class"), "{why}");
     }
 
     #[test]

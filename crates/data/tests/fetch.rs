@@ -329,3 +329,25 @@ fn planted_links_are_not_followed_while_fetching() {
     assert_whole(&home);
     assert_eq!(std::fs::read(&precious).unwrap(), b"precious");
 }
+
+/// Which version of the file a beginning is of stands beside it. Damaged, it must neither stop every
+/// further try nor be waited for.
+#[test]
+fn a_beginning_of_which_nobody_knows_the_version_is_begun_anew() {
+    let archive = cifar100();
+    for damage in ["line\nbreak", "\u{e4}", "fifo"] {
+        let home = Home::new();
+        let partial = home.path().join("downloads/cifar-100-binary.tar.gz.partial");
+        write(&partial, &archive[..archive.len() / 2]);
+        let version = partial.with_added_extension("version");
+        if damage != "fifo" {
+            write(&version, damage.as_bytes());
+        } else if cfg!(unix) {
+            assert!(std::process::Command::new("mkfifo").arg(&version).status().unwrap().success());
+        }
+        let (result, asked, _) = fetched(&home, Answer::File(archive.clone()));
+        result.unwrap_or_else(|error| panic!("{damage:?}: {error}"));
+        assert_whole(&home);
+        assert_eq!(asked.into_iter().map(|asked| asked.range).collect::<Vec<_>>(), [None], "{damage:?}");
+    }
+}

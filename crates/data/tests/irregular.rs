@@ -192,3 +192,20 @@ fn an_archive_that_is_a_fifo_or_a_device_or_has_no_end_is_refused() {
         assert!(std::fs::read_dir(home.path().join(dataset.to_string())).unwrap().count() < 2, "nothing is left");
     }
 }
+
+#[test]
+fn a_fifo_in_the_place_of_a_packs_journal_is_not_waited_for() {
+    let home = Home::new();
+    folder(&home);
+    drop(open(&home, Allowed::default()).unwrap());
+    let packs: Vec<PathBuf> =
+        std::fs::read_dir(home.path().join("packs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(packs.len(), 2);
+    for pack in &packs {
+        std::fs::remove_file(pack).unwrap();
+        fifo(&pack.with_extension("pack.journal"));
+        fifo(&pack.with_extension("pack.partial"));
+    }
+    drop(open(&home, Allowed::default()).unwrap());
+    assert!(packs.iter().all(|pack| pack.is_file()));
+}

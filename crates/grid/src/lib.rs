@@ -34,6 +34,7 @@ mod file;
 mod manifest;
 mod only;
 mod runs;
+pub mod slurm;
 
 pub use file::{Grid, GridError, MOST_RUNS};
 pub use manifest::{manifest, read_manifest};

@@ -4,7 +4,8 @@
 //! tests say is an
 //! [`AccuracyMatrix`]; every measure of the run is a pure function of it, listed in [`METRICS`]. What replay does to
 //! the embedding space is told by the distances: [`inner_distance`], [`distance_to_proxies`] and
-//! [`proxy_drift`]. Whether two ways of learning differ, and how far, is told by [`OverSeeds`],
+//! [`proxy_drift`]. [`pearson`] and [`spearman`] say how closely two quantities go together.
+//! Whether two ways of learning differ, and how far, is told by [`OverSeeds`],
 //! [`Paired`] and [`wilcoxon`] over pairs of runs, [`mcnemar`] over test images, and [`holm`] where
 //! several such comparisons share a table.
 //!
@@ -31,6 +32,7 @@
 
 mod accuracy_matrix;
 mod bootstrap;
+mod correlation;
 mod distances;
 mod histogram;
 mod holm;
@@ -43,6 +45,7 @@ mod student;
 mod wilcoxon;
 
 pub use accuracy_matrix::{AccuracyMatrix, MatrixError};
+pub use correlation::{pearson, spearman};
 pub use distances::{Distance, distance_to_proxies, inner_distance, proxy_drift};
 pub use histogram::Histogram;
 pub use holm::holm;

@@ -40,7 +40,8 @@ impl Model {
     fn add(&mut self, mut version: Version, event: impl FnOnce(u32) -> Event) -> Result<u32, ModelError> {
         let number = self.next();
         self.write(number, &mut version)?;
-        let settings = ModelSettings { current: number, last: number, ..self.settings().clone() };
+        let mut settings = ModelSettings { current: number, last: number, ..self.settings().clone() };
+        settings.vouch_for(number, &version.sha256);
         self.change(settings, event(number))?;
         Ok(number)
     }

@@ -1,23 +1,28 @@
 //! The directory of a model: `model.toml`, `versions/0001.safetensors` and so on, `history.jsonl`,
 //! `lock`, and, while it learns, `learning.safetensors`.
 //!
-//! A change is made in this order: the new version's file, the history, `model.toml`. Each appears
-//! whole or not at all, and the last is the moment at which the model changes. What is left over by
-//! a process that was killed does not count, and is removed by the next change.
+//! `model.toml` is there before anything else. A change is made in this order: the new version's
+//! file, the history, `model.toml`. Each appears whole or not at all, and the last is the moment at
+//! which the model changes: it has the checksum of every version's file. What is left over by a
+//! process that was killed does not count, and is removed by the next change.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File},
     io,
     path::{Path, PathBuf},
 };
 
-use crate::{Entry, Event, ModelError, ModelSettings, Version, history};
+use rehearsal_runs::atomic;
+
+use crate::{Entry, Event, ModelError, ModelSettings, Version, history, lock::lock};
 
 const SETTINGS: &str = "model.toml";
 const HISTORY: &str = "history.jsonl";
 const VERSIONS: &str = "versions";
 const LEARNING: &str = "learning.safetensors";
 const LOCK: &str = "lock";
+/// The extension of a version's file that is about to take another's place.
+const NEXT: &str = "next";
 
 /// A model: a directory.
 pub struct Model {
@@ -36,9 +41,12 @@ impl Model {
     /// # Errors
     /// There is none, or its files are damaged or of another format.
     pub fn open(path: &Path) -> Result<Self, ModelError> {
-        if !path.join(SETTINGS).exists() {
-            return Err(absent(path));
-        }
+        let model = Self::open_begun(path)?;
+        if model.is_empty() { Err(ModelError::Unfinished { path: path.into() }) } else { Ok(model) }
+    }
+
+    /// A model that may have no version yet.
+    fn open_begun(path: &Path) -> Result<Self, ModelError> {
         let settings = ModelSettings::read(&path.join(SETTINGS))?.ok_or_else(|| absent(path))?;
         Ok(Self { path: path.into(), settings, threads: available_threads(), lock: None, is_new: false })
     }
@@ -49,9 +57,14 @@ impl Model {
     /// As [`Model::open`], or another process has it.
     pub fn open_to_change(path: &Path) -> Result<Self, ModelError> {
         drop(Self::open(path)?);
-        let lock = lock(path)?;
+        Self::lock_begun(path)
+    }
+
+    fn lock_begun(path: &Path) -> Result<Self, ModelError> {
+        drop(Self::open_begun(path)?);
+        let lock = lock(path, LOCK)?;
         // It may have changed before it was locked.
-        let mut model = Self::open(path)?;
+        let mut model = Self::open_begun(path)?;
         model.lock = Some(lock);
         model.history()?;
         Ok(model)
@@ -63,7 +76,7 @@ impl Model {
     /// As [`Model::open_to_change`], or something else stands there.
     pub fn open_or_create(path: &Path) -> Result<Self, ModelError> {
         if path.join(SETTINGS).exists() {
-            return Self::open_to_change(path);
+            return Self::lock_begun(path);
         }
         let unwritable = |error| ModelError::Unwritable { path: path.into(), error };
         let ours = [HISTORY, VERSIONS, LEARNING, LOCK];
@@ -83,13 +96,17 @@ impl Model {
         }
         let is_new = !path.exists();
         fs::create_dir_all(path.join(VERSIONS)).map_err(unwritable)?;
-        let lock = lock(path)?;
+        let lock = lock(path, LOCK)?;
         if path.join(SETTINGS).exists() {
             drop(lock);
-            return Self::open_to_change(path);
+            return Self::lock_begun(path);
         }
-        let (path, settings, lock) = (path.into(), ModelSettings::new(), Some(lock));
-        Ok(Self { path, settings, threads: available_threads(), lock, is_new })
+        if has_versions(path) {
+            return Err(lost(path));
+        }
+        let settings = ModelSettings::new();
+        settings.write(&path.join(SETTINGS))?;
+        Ok(Self { path: path.into(), settings, threads: available_threads(), lock: Some(lock), is_new })
     }
 
     /// Computes on so many threads; results do not depend on it.
@@ -118,9 +135,10 @@ impl Model {
         self.settings.last == 0
     }
 
-    /// Whether learning was interrupted and can go on.
+    /// Whether learning was interrupted and can go on: what stands in `learning.safetensors` is
+    /// whole, and of the next version.
     pub fn is_learning(&self) -> bool {
-        self.learning_path().exists()
+        self.learning_path().exists() && self.interrupted().is_some_and(|visit| visit.version == self.next())
     }
 
     /// The version that is used.
@@ -137,10 +155,17 @@ impl Model {
     /// It is not kept, or its file is damaged.
     pub fn version(&self, number: u32) -> Result<Version, ModelError> {
         let path = self.version_path(number);
-        if number != self.settings.current && !self.versions()?.contains(&number) {
-            return Err(ModelError::NoVersion { asked: number, kept: self.versions()? });
+        if !self.versions().contains(&number) {
+            return Err(ModelError::NoVersion { asked: number, kept: self.versions() });
         }
-        Version::load(&path, self.threads)
+        let version = Version::load(&path, self.threads)?;
+        let is_ours = |settings: &ModelSettings| settings.vouches_for(number, &version.sha256);
+        // Another process may have changed it since this one looked.
+        if is_ours(&self.settings) || ModelSettings::read(&self.path.join(SETTINGS))?.is_some_and(|now| is_ours(&now)) {
+            return Ok(version);
+        }
+        let why = "it is whole, but not the file that this model wrote as this version".into();
+        Err(ModelError::Damaged { path, why })
     }
 
     /// How many bytes a version's file has.
@@ -149,20 +174,8 @@ impl Model {
     }
 
     /// The numbers of the versions that are kept, in order.
-    ///
-    /// # Errors
-    /// The directory cannot be read.
-    pub fn versions(&self) -> Result<Vec<u32>, ModelError> {
-        let path = self.path.join(VERSIONS);
-        let unreadable = |error| ModelError::Unreadable { path: path.clone(), error };
-        let mut kept = Vec::new();
-        for entry in fs::read_dir(&path).map_err(unreadable)? {
-            let name = entry.map_err(unreadable)?.file_name();
-            let number = name.to_str().and_then(|name| name.strip_suffix(".safetensors")?.parse().ok());
-            kept.extend(number.filter(|number| (1..=self.settings.last).contains(number)));
-        }
-        kept.sort_unstable();
-        Ok(kept)
+    pub fn versions(&self) -> Vec<u32> {
+        self.settings.versions.iter().map(|kept| kept.number).collect()
     }
 
     /// What changed it, in order.
@@ -199,9 +212,21 @@ impl Model {
         Ok(fs::metadata(&path).map_or(0, |file| file.len()))
     }
 
+    /// Writes a version again. Killed at any moment, what stands there is vouched for: first both files
+    /// are, then the new one takes the old one's place.
+    pub(crate) fn rewrite(&mut self, number: u32, version: &mut Version) -> Result<(), ModelError> {
+        assert!(self.lock.is_some(), "only a model that was opened to change is changed");
+        let (path, next) = (self.version_path(number), self.version_path(number).with_added_extension(NEXT));
+        version.save(&next)?;
+        self.settings.vouch_also_for(number, &version.sha256);
+        self.settings.write(&self.path.join(SETTINGS))?;
+        atomic::rename(&next, &path).map_err(|error| ModelError::Unwritable { path, error })
+    }
+
     /// Changes the model: from now on it is what `settings` say. What is no longer needed goes.
     pub(crate) fn change(&mut self, mut settings: ModelSettings, event: Event) -> Result<(), ModelError> {
         assert!(self.lock.is_some(), "only a model that was opened to change is changed");
+        settings.drop_old();
         history::add(&self.path.join(HISTORY), &mut settings, event)?;
         settings.write(&self.path.join(SETTINGS))?;
         self.settings = settings;
@@ -209,17 +234,27 @@ impl Model {
         Ok(())
     }
 
-    /// Removes versions beyond those that are kept, and what a killed process left. What cannot be
-    /// removed stays.
-    fn clear(&self) {
-        let versions = self.versions().unwrap_or_default();
-        let beyond = versions.len().saturating_sub(self.settings.keep);
-        for number in versions.iter().take(beyond).filter(|number| **number != self.settings.current) {
-            let _ = fs::remove_file(self.version_path(*number));
+    /// Removes the files of versions that are no longer kept, and what a killed process left. What
+    /// cannot be removed stays.
+    pub(crate) fn clear(&self) {
+        let kept = self.versions();
+        for entry in fs::read_dir(self.path.join(VERSIONS)).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_left = path.extension().is_some_and(|extension| extension == "partial" || extension == NEXT);
+            let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+            let is_old = |number: u32| number <= self.settings.last && !kept.contains(&number);
+            if is_left || number.is_some_and(|number| is_old(number) && self.version_path(number) == path) {
+                let _ = fs::remove_file(path);
+            }
         }
-        let entries = fs::read_dir(self.path.join(VERSIONS)).into_iter().flatten().flatten();
-        let partial = entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "partial"));
-        partial.for_each(|path| drop(fs::remove_file(path)));
+        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
+            if entry.path().extension().is_some_and(|extension| extension == "partial") {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        if !self.is_learning() {
+            self.end_learning();
+        }
     }
 
     pub(crate) fn learning_path(&self) -> PathBuf {
@@ -229,6 +264,7 @@ impl Model {
     /// Nothing is being learned any more.
     pub(crate) fn end_learning(&self) {
         let _ = fs::remove_file(self.learning_path());
+        let _ = fs::remove_file(self.learning_path().with_added_extension("partial"));
     }
 
     /// Where a version's file is.
@@ -240,7 +276,8 @@ impl Model {
 impl Drop for Model {
     /// A directory that was made and in which nothing was written goes again.
     fn drop(&mut self) {
-        if self.is_new && self.is_empty() && !self.is_learning() {
+        if self.is_new && self.is_empty() && !self.learning_path().exists() {
+            let _ = fs::remove_file(self.path.join(SETTINGS));
             let _ = fs::remove_file(self.path.join(LOCK));
             let _ = fs::remove_dir(self.path.join(VERSIONS));
             let _ = fs::remove_dir(&self.path);
@@ -253,6 +290,8 @@ fn absent(path: &Path) -> ModelError {
     let path = path.to_path_buf();
     if !path.exists() {
         ModelError::Absent { path }
+    } else if has_versions(&path) {
+        lost(&path)
     } else if path.join(LEARNING).exists() || path.join(LOCK).exists() {
         ModelError::Unfinished { path }
     } else {
@@ -260,15 +299,17 @@ fn absent(path: &Path) -> ModelError {
     }
 }
 
-fn lock(directory: &Path) -> Result<File, ModelError> {
-    let path = directory.join(LOCK);
-    let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-    let file = opened.map_err(|error| ModelError::Unwritable { path: path.clone(), error })?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(ModelError::Busy { path: directory.into() }),
-        Err(TryLockError::Error(error)) => Err(ModelError::Unlockable { path, error }),
-    }
+/// Whether something was learned there.
+fn has_versions(path: &Path) -> bool {
+    let is_version = |name: std::ffi::OsString| Path::new(&name).extension().is_some_and(|e| e == "safetensors");
+    let mut entries = fs::read_dir(path.join(VERSIONS)).into_iter().flatten().flatten();
+    entries.any(|entry| is_version(entry.file_name()))
+}
+
+/// Versions of which nobody says which one is used.
+fn lost(path: &Path) -> ModelError {
+    let why = "it is missing, and versions are there: put it back from where you keep copies".into();
+    ModelError::Damaged { path: path.join(SETTINGS), why }
 }
 
 fn available_threads() -> usize {

@@ -130,7 +130,7 @@ pub enum ModelError {
 impl ModelError {
     /// Whether it is about what was asked, or about what is there, rather than about what happened
     /// on the way.
-    pub fn is_refusal(&self) -> bool {
+    pub fn is_user_error(&self) -> bool {
         match self {
             Self::Unwritable { .. } | Self::Diverged { .. } | Self::Threads(_) => false,
             Self::Learner(LearnerError::File(error)) => !matches!(error, ModelFileError::Unwritable { .. }),

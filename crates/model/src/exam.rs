@@ -30,13 +30,13 @@ pub struct Exam {
     questions: Vec<Question>,
 }
 
-/// What a learner said to a question.
+/// What a learner predicted for a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// What the image shows.
     pub class: Class,
     /// What the learner saw.
-    pub said: Arc<str>,
+    pub predicted: Arc<str>,
     /// How likely that is, it says.
     pub probability: f32,
     /// Whether it is so.
@@ -132,9 +132,9 @@ impl Exam {
         }
         let images: Vec<Image> = self.questions.iter().map(|question| question.image.clone()).collect();
         let classes = learner.classes();
-        let answer = |(question, said): (&Question, rehearsal::learner::Prediction)| {
-            let right = question.class.index() < classes.seen() && said.class == *classes.name(question.class);
-            Answer { class: question.class, said: said.class, probability: said.probability, right }
+        let answer = |(question, predicted): (&Question, rehearsal::learner::Prediction)| {
+            let right = question.class.index() < classes.seen() && predicted.class == *classes.name(question.class);
+            Answer { class: question.class, predicted: predicted.class, probability: predicted.probability, right }
         };
         Ok(self.questions.iter().zip(learner.predict(&images)?).map(answer).collect())
     }

@@ -51,24 +51,29 @@ impl Model {
     pub fn forget(&mut self, what: &Forget) -> Result<Forgotten, ModelError> {
         let mut forgotten = Forgotten::default();
         let mut images = BTreeSet::new();
-        for number in self.versions()? {
-            let mut version = self.version(number)?;
-            let gone = forget_in(&mut version, what);
-            if gone.is_empty() {
-                continue;
-            }
-            if number == self.settings().current {
-                (forgotten.memory, forgotten.exam) = (gone.memory, gone.exam);
-            }
-            self.write(number, &mut version)?;
-            forgotten.versions += 1;
-            images.extend(gone.digests);
-        }
-        forgotten.images = images.len();
         // What was being learned may hold them, too: it begins anew.
         self.end_learning();
-        if forgotten.versions > 0 {
-            self.change(self.settings().clone(), Event::Removed { images: forgotten.images })?;
+        // Of a process that was killed, this one finishes the work.
+        let is_unsettled = self.settings().is_unsettled();
+        let mut checksums = Vec::new();
+        for number in self.versions() {
+            let mut version = self.version(number)?;
+            let gone = forget_in(&mut version, what);
+            if !gone.is_empty() {
+                if number == self.settings().current {
+                    (forgotten.memory, forgotten.exam) = (gone.memory, gone.exam);
+                }
+                self.rewrite(number, &mut version)?;
+                forgotten.versions += 1;
+                images.extend(gone.digests);
+            }
+            checksums.push((number, version.sha256));
+        }
+        forgotten.images = images.len();
+        if forgotten.versions > 0 || is_unsettled {
+            let mut settings = self.settings().clone();
+            checksums.iter().for_each(|(number, sha256)| settings.vouch_for(*number, sha256));
+            self.change(settings, Event::Removed { images: forgotten.images })?;
         }
         Ok(forgotten)
     }

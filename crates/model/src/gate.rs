@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     fn answers(list: &[(u16, bool)]) -> Vec<Answer> {
-        let answer = |&(class, right)| Answer { class: Class(class), said: "x".into(), probability: 0.5, right };
+        let answer = |&(class, right)| Answer { class: Class(class), predicted: "x".into(), probability: 0.5, right };
         list.iter().map(answer).collect()
     }
 

@@ -1,12 +1,15 @@
 //! `history.jsonl`: what was learned when, from how many images, with which result; and whatever
 //! else changed the model. A line counts once `model.toml` vouches for it.
 
-use std::{fs, io, path::Path};
+use std::{io, path::Path};
 
-use rehearsal_runs::atomic;
+use rehearsal_runs::{atomic, regular};
 use serde::{Deserialize, Serialize};
 
 use crate::{Change, ClassScore, ModelError, ModelSettings, Score, calendar, digest::sha256};
+
+/// More than any history has.
+const LARGEST: u64 = 1 << 30;
 
 /// What a visit came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,7 +20,7 @@ pub struct Report {
     pub parent: Option<u32>,
     /// Whether it is used; a version that forgot too much is kept but not used.
     pub used: bool,
-    /// The most points that the classes known before were allowed to lose, where that was said.
+    /// The most points that the classes known before were allowed to lose, where that was given.
     pub max_forgetting: Option<f64>,
     /// Classes that can be predicted.
     pub classes: usize,
@@ -120,7 +123,7 @@ pub(crate) fn add(path: &Path, settings: &mut ModelSettings, event: Event) -> Re
 
 /// The bytes that `settings` vouch for: what was added without them is cut off.
 fn vouched(path: &Path, settings: &ModelSettings) -> Result<Vec<u8>, ModelError> {
-    let mut bytes = match fs::read(path) {
+    let mut bytes = match regular::read(path, LARGEST) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         read => read.map_err(|error| ModelError::Unreadable { path: path.into(), error })?,
     };

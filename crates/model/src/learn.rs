@@ -4,14 +4,14 @@ use std::{ops::ControlFlow, time::Instant};
 
 use rehearsal::{
     Learner,
-    learner::{Extra, Recalibration, on_threads},
+    learner::{Recalibration, on_threads},
     sample::{Sample, TaskId},
 };
-use serde::{Deserialize, Serialize};
 
 use crate::{
     Defaults, Digest, Event, Gate, MemorySize, Model, ModelError, ModelSettings, Report, Score, Version, Visit,
     digest::sha256,
+    interrupted::PassLoss,
     sort::{Sorted, sort},
     threshold::threshold,
 };
@@ -58,38 +58,6 @@ pub enum Taught {
     Stopped,
 }
 
-/// What stands in `learning.safetensors` beside the learner.
-#[derive(Serialize, Deserialize)]
-struct Underway {
-    /// What is learned, from where and how: another visit does not go on here.
-    visit: String,
-    /// Of the pass that is under way.
-    loss: PassLoss,
-}
-
-/// The losses of a pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct PassLoss {
-    pass: usize,
-    sum: f64,
-    steps: u64,
-}
-
-impl PassLoss {
-    fn add(&mut self, pass: usize, loss: Option<f32>) {
-        if pass != self.pass {
-            *self = Self { pass, ..Self::default() };
-        }
-        if let Some(loss) = loss {
-            (self.sum, self.steps) = (self.sum + f64::from(loss), self.steps + 1);
-        }
-    }
-
-    fn mean(self) -> Option<f32> {
-        (self.steps > 0).then(|| (self.sum / self.steps as f64) as f32)
-    }
-}
-
 impl Model {
     /// Learns from a visit and makes a new version of what was learned.
     ///
@@ -110,6 +78,13 @@ impl Model {
         let sorted = sort(std::mem::take(&mut visit.photos), parent.as_ref(), settings.exam_per_class);
         say_what_is_known(&sorted, watcher);
         if sorted.lesson.is_empty() {
+            if !sorted.exam.is_empty() {
+                let count = images(sorted.exam.len());
+                watcher
+                    .say(&format!("{count} new, but kept back for the exam: they come into it with others to learn"));
+            }
+            // This very visit may have been killed when it was done.
+            self.clear();
             return Ok(Taught::NothingNew { images: sorted.seen_before + sorted.twice + sorted.exam.len() });
         }
         let mut version = match &parent {
@@ -121,7 +96,7 @@ impl Model {
         let before = version.learner.position().steps;
         let mut loss = PassLoss::default();
         if let Some((learner, underway)) = self.underway(&key) {
-            watcher.say(&format!("going on after step {}", learner.position().steps - before));
+            watcher.say(&format!("going on after step {}", learner.position().steps.saturating_sub(before)));
             (version.learner, loss) = (learner, underway);
         }
         if self.steps(&mut version.learner, &sorted, &key, &mut loss, &visit, before, watcher)?.is_break() {
@@ -172,9 +147,9 @@ impl Model {
         if let [only] = names[..] {
             return Err(ModelError::OneClass(only.to_owned()));
         }
-        let mut said = visit.settings.clone();
-        said.memory = None;
-        let settings = Defaults::settings().overridden_by(&said);
+        let mut given = visit.settings.clone();
+        given.memory = None;
+        let settings = Defaults::settings().overridden_by(&given);
         Ok(Learner::builder().shape(shape).settings(&settings).threads(self.threads()).build()?)
     }
 
@@ -220,21 +195,6 @@ impl Model {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Writes down how far the learning is.
-    fn write_down(&self, learner: &Learner, key: &str, loss: PassLoss) -> Result<(), ModelError> {
-        let underway = Underway { visit: key.to_owned(), loss };
-        let header = serde_json::to_value(underway).expect("a header is plain data");
-        Ok(learner.save_with_extra(self.learning_path(), &Extra { header, ..Extra::default() })?)
-    }
-
-    /// Where this very visit was written down last. What is of another visit, or cannot be used, is
-    /// begun anew.
-    fn underway(&self, key: &str) -> Option<(Learner, PassLoss)> {
-        let loaded = Learner::load_with_extra(self.learning_path(), self.threads()).ok()?;
-        let underway: Underway = serde_json::from_value(loaded.extra?.header).ok()?;
-        (underway.visit == key).then_some((loaded.learner, underway.loss))
-    }
-
     /// Holds the exam, decides whether the version is used, and changes the model.
     fn finish(
         &mut self,
@@ -263,8 +223,8 @@ impl Model {
         report.bytes = self.write(report.version, &mut version)?;
         settings.last = report.version;
         settings.current = if report.used { report.version } else { settings.current };
+        settings.vouch_for(report.version, &version.sha256);
         self.change(settings, Event::Learned(Box::new(report.clone())))?;
-        self.end_learning();
         Ok(Taught::Learned(Box::new(report)))
     }
 }
@@ -274,8 +234,11 @@ pub(crate) fn recalibrate(learner: &mut Learner) -> bool {
     matches!(learner.recalibrate(), Recalibration::Done { .. })
 }
 
+fn images(count: usize) -> String {
+    if count == 1 { "1 image".to_owned() } else { format!("{count} images") }
+}
+
 fn say_what_is_known(sorted: &Sorted, watcher: &mut (dyn Watcher + Send)) {
-    let images = |count: usize| if count == 1 { "1 image".to_owned() } else { format!("{count} images") };
     if sorted.seen_before > 0 {
         watcher.say(&format!("{} seen before, not counted twice", images(sorted.seen_before)));
     }
@@ -346,22 +309,4 @@ fn add_lesson(version: &mut Version, sorted: Sorted) {
         version.sources.insert(*digest, photo.source.clone());
     }
     version.exam.add(sorted.exam, classes);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_loss_of_a_pass_is_a_mean_that_begins_anew() {
-        let mut loss = PassLoss::default();
-        for (pass, value) in [(1, Some(4.0)), (1, None), (1, Some(2.0))] {
-            loss.add(pass, value);
-        }
-        assert_eq!(loss.mean(), Some(3.0));
-        loss.add(2, Some(1.0));
-        assert_eq!(loss.mean(), Some(1.0));
-        loss.add(3, None);
-        assert_eq!(loss.mean(), None);
-    }
 }

@@ -1,14 +1,17 @@
 //! `model.toml`: which version is used, and what is kept. It is sealed by a checksum over every
 //! byte, and replaced whole or not at all: this is the moment at which a model changes.
 
-use std::{fs, io, path::Path};
+use std::{io, path::Path};
 
-use rehearsal_runs::atomic;
+use rehearsal_runs::{atomic, regular};
 use serde::{Deserialize, Serialize};
 
 use crate::{ModelError, digest::sha256};
 
-const FORMAT: u32 = 1;
+/// 1 knew no checksums of versions.
+const FORMAT: u32 = 2;
+/// More than any of them has.
+const LARGEST: u64 = 16 << 20;
 const INTRODUCTION: &str =
     "# A model of Rehearsal, sealed by its checksum: change it with `rehearsal learn` and `use`.\n";
 const BEFORE: &str = "sha256 = \"";
@@ -28,12 +31,23 @@ pub struct ModelSettings {
     pub keep: usize,
     /// How many images of each class the exam has at most.
     pub exam_per_class: usize,
-    /// How much is remembered, as it was said.
+    /// How much is remembered, as it was given.
     pub memory: String,
     /// How long `history.jsonl` was when this was written: what comes after does not count.
     pub(crate) history_bytes: u64,
     /// The checksum of so much of it.
     pub(crate) history_sha256: String,
+    /// The versions that are kept, in order.
+    pub(crate) versions: Vec<KeptVersion>,
+}
+
+/// A version that is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct KeptVersion {
+    pub number: u32,
+    /// The checksum of its file; two while one file takes the other's place.
+    pub sha256: Vec<String>,
 }
 
 impl ModelSettings {
@@ -49,15 +63,49 @@ impl ModelSettings {
             memory: crate::MemorySize::DEFAULT.to_string(),
             history_bytes: 0,
             history_sha256: sha256(&[]),
+            versions: Vec::new(),
         }
+    }
+
+    /// Keeps a version, whose file has this checksum and no other.
+    pub(crate) fn vouch_for(&mut self, number: u32, sha256: &str) {
+        self.versions.retain(|kept| kept.number != number);
+        self.versions.push(KeptVersion { number, sha256: vec![sha256.into()] });
+        self.versions.sort_by_key(|kept| kept.number);
+    }
+
+    /// Keeps a version, whose file may have this checksum, too.
+    pub(crate) fn vouch_also_for(&mut self, number: u32, sha256: &str) {
+        for kept in self.versions.iter_mut().filter(|kept| kept.number == number) {
+            if !kept.sha256.iter().any(|known| known == sha256) {
+                kept.sha256.push(sha256.into());
+            }
+        }
+    }
+
+    /// Whether a version's file may have this checksum.
+    pub(crate) fn vouches_for(&self, number: u32, sha256: &str) -> bool {
+        self.versions.iter().any(|kept| kept.number == number && kept.sha256.iter().any(|known| known == sha256))
+    }
+
+    /// Whether a file may be on its way to another's place.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        self.versions.iter().any(|kept| kept.sha256.len() > 1)
+    }
+
+    /// Keeps no more versions than are wanted; the one that is used stays.
+    pub(crate) fn drop_old(&mut self) {
+        let beyond = self.versions.len().saturating_sub(self.keep);
+        let old: Vec<u32> = self.versions[..beyond].iter().map(|kept| kept.number).collect();
+        self.versions.retain(|kept| kept.number == self.current || !old.contains(&kept.number));
     }
 
     /// Reads the file; none where there is none.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, ModelError> {
         let damaged = |why: &str| ModelError::Damaged { path: path.into(), why: why.into() };
-        let bytes = match fs::read(path) {
+        let bytes = match regular::read(path, LARGEST) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if is_absent(error.kind()) => return Ok(None),
             Err(error) => return Err(ModelError::Unreadable { path: path.into(), error }),
         };
         let text = String::from_utf8(bytes).map_err(|_| damaged("it is not text"))?;
@@ -84,8 +132,14 @@ impl ModelSettings {
     }
 }
 
+fn is_absent(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -93,10 +147,12 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("model.toml");
         assert_eq!(ModelSettings::read(&path).unwrap(), None);
-        let settings = ModelSettings { current: 2, last: 3, memory: "64MB".into(), ..ModelSettings::new() };
+        let mut settings = ModelSettings { current: 2, last: 3, memory: "64MB".into(), ..ModelSettings::new() };
+        [2, 3].iter().for_each(|number| settings.vouch_for(*number, &sha256(&[*number as u8])));
         settings.write(&path).unwrap();
         let read = ModelSettings::read(&path).unwrap().unwrap();
         assert_eq!((read.current, read.last, read.memory.as_str()), (2, 3, "64MB"));
+        assert_eq!(read.versions, settings.versions);
         let bytes = fs::read(&path).unwrap();
         for index in 0..bytes.len() {
             let mut damaged = bytes.clone();
@@ -106,8 +162,21 @@ mod tests {
         }
         fs::write(&path, "format = 7\n").unwrap();
         let error = ModelSettings::read(&path).unwrap_err().to_string();
-        assert!(error.contains("has format 7; this program reads format 1"), "{error}");
+        assert!(error.contains("has format 7; this program reads format 2"), "{error}");
         fs::write(&path, "seed = 7\n").unwrap();
         assert!(matches!(ModelSettings::read(&path).unwrap_err(), ModelError::Foreign { .. }));
+    }
+
+    #[test]
+    fn the_newest_are_kept_and_the_one_that_is_used() {
+        let mut settings = ModelSettings { current: 1, keep: 2, ..ModelSettings::new() };
+        (1..=4).for_each(|number| settings.vouch_for(number, "a"));
+        settings.vouch_also_for(4, "b");
+        settings.drop_old();
+        assert_eq!(settings.versions.iter().map(|kept| kept.number).collect::<Vec<_>>(), [1, 3, 4]);
+        assert!(settings.is_unsettled() && settings.vouches_for(4, "a") && settings.vouches_for(4, "b"));
+        assert!(!settings.vouches_for(3, "b") && !settings.vouches_for(2, "a"));
+        settings.vouch_for(4, "b");
+        assert!(!settings.is_unsettled() && !settings.vouches_for(4, "a"));
     }
 }

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     fn answers(list: impl IntoIterator<Item = (f32, bool)>) -> Vec<Answer> {
-        let answer = |(probability, right)| Answer { class: Class(0), said: "a".into(), probability, right };
+        let answer = |(probability, right)| Answer { class: Class(0), predicted: "a".into(), probability, right };
         list.into_iter().map(answer).collect()
     }
 

@@ -28,7 +28,7 @@ pub struct Version {
     pub(crate) learned: BTreeMap<Digest, Class>,
     /// Where the images of the memory came from.
     pub(crate) sources: BTreeMap<Digest, String>,
-    /// Below which probability an answer is unsure, if that could be said.
+    /// Below which probability an answer is unsure, if there is one.
     pub threshold: Option<f64>,
     /// The checksum of its file; empty before it is saved.
     pub(crate) sha256: String,
@@ -65,6 +65,11 @@ impl Version {
         self.learned.iter().map(|(digest, class)| (*digest, *class)).chain(kept_back).collect()
     }
 
+    /// Whether an image, of the model's size, was learned.
+    pub fn has_learned(&self, image: &[u8]) -> bool {
+        self.learned.contains_key(&Digest::of(image))
+    }
+
     /// How many images were learned.
     pub fn images_learned(&self) -> usize {
         self.learned.len()
@@ -88,7 +93,8 @@ impl Version {
         let held = self.learner.memory().slots().iter().map(|stored| Digest::of(&stored.sample.image));
         let sources = held.filter_map(|digest| Some((digest, self.sources.get(&digest)?.clone()))).collect();
         self.sources = sources;
-        Ok(self.learner.save_with_extra(path, &self.extra())?)
+        self.sha256 = self.learner.save_with_extra(path, &self.extra())?;
+        Ok(())
     }
 
     fn extra(&self) -> Extra {

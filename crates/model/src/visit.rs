@@ -1,4 +1,4 @@
-//! A visit: photos to learn from, and what was said about how.
+//! A visit: photos to learn from, and the settings given for it.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{Defaults, MemorySize, ModelError, Photo};
 
-/// Photos to learn from, and what was said about how. What was not said has its default.
+/// Photos to learn from, and the settings given for it. What is not given has its default.
 #[derive(Clone, Debug)]
 pub struct Visit {
     /// The photos, all of the model's size.
@@ -34,7 +34,7 @@ pub struct Visit {
 }
 
 impl Visit {
-    /// With nothing said.
+    /// With nothing given.
     pub fn new(photos: Vec<Photo>) -> Self {
         Self {
             photos,
@@ -62,19 +62,19 @@ impl Visit {
         }
     }
 
-    /// How much was said to be remembered.
+    /// How much is to be remembered.
     pub(crate) fn memory(&self) -> Option<MemorySize> {
         self.memory.or(self.settings.memory.map(MemorySize::Images))
     }
 
-    /// Passes, learning rate and schedule: as said, else as fits.
+    /// Passes, learning rate and schedule: as given, else as fits.
     pub(crate) fn pace(&self, defaults: &Defaults) -> Pace {
         let Defaults { passes, lr, schedule, .. } = *defaults;
-        let said = &self.settings;
+        let given = &self.settings;
         Pace {
-            epochs: said.epochs.unwrap_or(passes),
-            lr: said.lr.unwrap_or(lr),
-            schedule: said.schedule.unwrap_or(schedule),
+            epochs: given.epochs.unwrap_or(passes),
+            lr: given.lr.unwrap_or(lr),
+            schedule: given.schedule.unwrap_or(schedule),
         }
     }
 
@@ -86,11 +86,11 @@ impl Visit {
         if self.keep == Some(0) {
             return Err(ModelError::Refused("`keep` must be at least 1: the version that is used stays".into()));
         }
-        let said = serde_json::to_value(&self.settings).expect("settings are plain data");
+        let given = serde_json::to_value(&self.settings).expect("settings are plain data");
         let complete = self.settings.learner().map_err(rehearsal::learner::LearnerError::from)?;
         let learners = serde_json::to_value(living.unwrap_or(&complete)).expect("settings are plain data");
-        let said = said.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
-        for (name, asked) in said {
+        let given = given.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        for (name, asked) in given {
             match learners.get(name) {
                 _ if ["epochs", "lr", "schedule", "memory", "threads"].contains(&name.as_str()) => {}
                 Some(is) if is == asked => {}

@@ -19,7 +19,6 @@ pub use partial::PartialConfig;
 use crate::{
     choice::choice,
     datasets::{Chain, Request},
-    network::Norm,
     stream::{ClassOrder, Plan, StreamKind},
 };
 
@@ -41,16 +40,6 @@ pub enum Offer {
 }
 choice!(Offer, "offer", EveryEpoch = "every-epoch", FirstEpoch = "first-epoch");
 
-/// What normalises scored samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScoreNorm {
-    /// The statistics of the draw.
-    Batch,
-    /// The running statistics.
-    Eval,
-}
-choice!(ScoreNorm, "score norm", Batch = "batch", Eval = "eval");
-
 /// With which statistics of the norm a run tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recalibrate {
@@ -64,14 +53,17 @@ pub enum Recalibrate {
 }
 choice!(Recalibrate, "kind of recalibration", Off = "off", Memory = "memory", Both = "both");
 
-impl From<ScoreNorm> for Norm {
-    fn from(norm: ScoreNorm) -> Self {
-        match norm {
-            ScoreNorm::Batch => Self::Batch,
-            ScoreNorm::Eval => Self::Eval,
-        }
-    }
+/// How often joint training passes over all data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JointPasses {
+    /// `epochs` for each task, one after another: epochs × tasks, and as many times the steps of the
+    /// stream as there are tasks.
+    #[default]
+    EachTask,
+    /// `epochs`, as often as the stream shows each image: as many steps as the stream has.
+    Stream,
 }
+choice!(JointPasses, "kind of joint passes", EachTask = "each-task", Stream = "stream");
 
 /// Everything a run depends on. Serialised, it is a valid experiment file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -113,6 +105,9 @@ pub struct Config {
     /// How the learner learns.
     #[serde(flatten)]
     pub learner: LearnerConfig,
+    /// Joint training: how often it passes over all data.
+    #[serde(default)]
+    pub joint_passes: JointPasses,
     /// With which statistics of the norm it tests.
     #[serde(default)]
     pub recalibrate: Recalibrate,
@@ -167,10 +162,11 @@ impl Config {
     }
 
     /// Passes over each task of the plan: joint training has one task, and as many passes as all
-    /// tasks together would have.
+    /// tasks together would have, unless `joint-passes` says as many as one.
     pub fn passes(&self) -> usize {
         let epochs = self.learner.epochs;
-        if self.learner.method.learns_jointly() { epochs * self.tasks } else { epochs }
+        let each_task = self.learner.method.learns_jointly() && self.joint_passes == JointPasses::EachTask;
+        if each_task { epochs * self.tasks } else { epochs }
     }
 
     /// A short name for the run, such as `pcr-balanced-embedded-seed0`.
@@ -207,6 +203,7 @@ mod tests {
     use crate::{
         memory::PolicyKind,
         methods::MethodKind,
+        probe::{ScoreKind, ScoreNorm},
         retrieval::{Ratio, RetrievalKind},
         views::Views,
     };
@@ -229,10 +226,11 @@ mod tests {
         for text in [
             "",
             "method = 'fine-tune'",
-            "method = 'joint'",
+            "method = 'joint'\njoint-passes = 'stream'",
             "method = 'aser'",
             "method = 'er-ace'\nhead = 'cosine'",
-            "retrieval = 'mir'",
+            "retrieval = 'mir'\nscore = 'last-layer'\nscore-every = 3\nscore-norm = 'train'",
+            "score = 'kept-features'\nfeature-age = 9\ndraws = 'one'\nretrievable = 'old-tasks'",
             "ratio = '7:3'\nclass-order = 'natural'\nviews = 'raw'",
         ] {
             let config = PartialConfig::parse(text).unwrap().resolve().unwrap();
@@ -270,6 +268,16 @@ mod tests {
         let kept = with("retrieval = 'mir'\nmemory-policy = 'gss'\nviews = 'raw'", "method = 'er'");
         assert_eq!((kept.retrieval, kept.memory_policy), (Some(RetrievalKind::Mir), Some(PolicyKind::Gss)));
         assert_eq!(kept.views, Views::Raw);
+        assert_eq!(with("score = 'last-layer'", "retrieval = 'random'").score, ScoreKind::LookAhead);
+        let kept = with("", "score = 'kept-features'");
+        assert_eq!((kept.score_norm, kept.feature_age), (ScoreNorm::Eval, Some(100)));
+        let exact = with("score = 'kept-features'\nfeature-age = 7", "score = 'look-ahead'");
+        assert_eq!((exact.score_norm, exact.feature_age), (ScoreNorm::Batch, None));
+        let random = with("score = 'kept-features'\nfeature-age = 7", "retrieval = 'random'");
+        assert_eq!((random.score_norm, random.feature_age), (ScoreNorm::Batch, None));
+        assert_eq!(with("score-norm = 'train'", "score = 'last-layer'").score_norm, ScoreNorm::Train);
+        assert_eq!(with("score = 'last-layer'", "method = 'joint'").score, ScoreKind::LookAhead);
+        assert_eq!(with("score = 'last-layer'", "method = 'aser'\nretrieval = 'mir'").score, ScoreKind::LastLayer);
     }
 
     #[test]
@@ -305,6 +313,21 @@ mod tests {
                 .to_string()
                 .contains("`seed` is too large")
         );
+        assert_eq!(
+            refusal("retrieval = 'random'\nscore = 'last-layer'"),
+            "`score = \"last-layer\"` is for retrievals by change of loss: balanced, mir and imir"
+        );
+        assert!(refusal("retrieval = 'aser'\ndraws = 'one'").starts_with("`draws = \"one\"` is for retrievals by"));
+        assert!(refusal("retrieval = 'random'\nscore-every = 2").starts_with("`score-every = 2` is for retrievals"));
+        assert!(refusal("retrieval = 'mir'\ndraws = 'one'").contains("the ratio 10:0 has one"));
+        assert!(refusal("draws = 'one'\ncandidates = 9").contains("10 of 9 candidates"));
+        assert_eq!(refusal("feature-age = 5"), "`feature-age` is for `score = \"kept-features\"`");
+        assert!(
+            refusal("score = 'kept-features'\nscore-norm = 'batch'")
+                .ends_with("`score-norm = \"eval\"`, not \"batch\"")
+        );
+        assert!(refusal("score-every = 0").contains("`score-every` must be between 1"));
+        assert!(refusal("method = 'joint'\nretrievable = 'old-tasks'").contains("joint replays nothing"));
         assert!(refusal("ratio = '18446744073709551615:1'").contains("write high:low"));
         assert!(refusal("ratio = '60:0'\nretrieved = 60").contains("60 of 50 candidates"));
         assert!(refusal("seed = 1\nlerning-rate = 1").starts_with("line 2: unknown field `lerning-rate`"));

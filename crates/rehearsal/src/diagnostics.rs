@@ -5,20 +5,28 @@
 //! the alignment of gradients, which takes passes of its own and is therefore measured in every
 //! 50th step only.
 
+mod first_order;
+mod picks;
+mod series;
+
 use burn::tensor::Tensor;
+use first_order::FirstOrder;
+use picks::PickBooks;
 use rehearsal_measure::{Distance, Histogram, distance_to_proxies, inner_distance, proxy_drift};
 use rehearsal_runs::{ClassDrift, TaskDiagnostics};
 use serde::{Deserialize, Serialize};
+use series::Series;
 
 use crate::{
     learner::{Learner, Replayed, Step},
     network::Network,
     retrieval::Side,
-    sample::{Sample, TaskId},
+    sample::TaskId,
     sample_probe::{NetworkProbe, SampleProbe},
 };
 
-/// Gradients are compared in every so manyth step.
+/// Gradients are compared in every so manyth step; where nothing was picked by its change of loss in
+/// that one, in the next in which something was.
 const ALIGNMENT_EVERY: u64 = 50;
 /// Cosines are counted in so many bins from −1 to 1.
 const ALIGNMENT_BINS: usize = 40;
@@ -40,6 +48,19 @@ pub struct Diagnostics {
     alignment_low: Option<Histogram>,
     loss_change: Option<Histogram>,
     class_mix: Vec<u64>,
+    /// The time for comparing gradients has come.
+    #[serde(default)]
+    alignment_due: bool,
+    #[serde(default)]
+    first_order: FirstOrder,
+    #[serde(default)]
+    picks_high: PickBooks,
+    #[serde(default)]
+    picks_low: PickBooks,
+    #[serde(default)]
+    picks_other: PickBooks,
+    #[serde(default)]
+    distances: Series,
 }
 
 /// Of distances.
@@ -65,20 +86,28 @@ impl Diagnostics {
     /// Counts what a step did; `before` is the network before the step, `learner` the one after it.
     pub fn observe(&mut self, step: &Step, before: &Network, learner: &Learner) {
         let (seen, shape) = (learner.classes().seen(), learner.shape());
-        self.count(step, seen);
-        if learner.position().steps.is_multiple_of(ALIGNMENT_EVERY) {
+        self.count(step, seen, learner.position().task);
+        self.alignment_due |= learner.position().steps.is_multiple_of(ALIGNMENT_EVERY);
+        if self.alignment_due {
             self.compare_gradients(step, &mut NetworkProbe { network: before, seen, shape });
         }
-        if let (Some(features), Some(first)) = (&step.features, step.replayed.first()) {
-            self.measure_distances(features.clone(), first, before);
+        match (&step.features, step.replayed.first()) {
+            (Some(features), Some(first)) => self.measure_distances(features.clone(), first, before),
+            _ => self.distances.add(None, None),
         }
     }
 
-    /// Counts the classes that were replayed, and the changes of loss that were looked at.
-    fn count(&mut self, step: &Step, seen: usize) {
+    /// Counts what was replayed while `task` is learned, and the changes of loss that were looked at.
+    fn count(&mut self, step: &Step, seen: usize, task: usize) {
         self.class_mix.resize(self.class_mix.len().max(seen), 0);
         for replayed in step.replayed.iter().flatten() {
             self.class_mix[replayed.sample.label.index()] += 1;
+            let books = match replayed.retrieved.side {
+                Some(Side::High) => &mut self.picks_high,
+                Some(Side::Low) => &mut self.picks_low,
+                None => &mut self.picks_other,
+            };
+            books.add(replayed, task);
         }
         for candidate in &step.candidates {
             let histogram = || Histogram::new(-LOSS_CHANGE, LOSS_CHANGE, LOSS_CHANGE_BINS);
@@ -87,17 +116,23 @@ impl Diagnostics {
     }
 
     /// Counts the cosines between the gradient of the batch and that of each sample of the first
-    /// draw that was chosen from an end of loss change.
+    /// draw that was chosen from an end of loss change, and notes what the two gradients make of its
+    /// change to first order.
     fn compare_gradients(&mut self, step: &Step, network: &mut NetworkProbe) {
         let first = step.replayed.first().map_or(&[][..], Vec::as_slice);
-        let chosen: Vec<(Side, &Sample)> =
-            first.iter().filter_map(|replayed| Some((replayed.retrieved.side?, &replayed.sample))).collect();
+        let chosen: Vec<(Side, &Replayed)> =
+            first.iter().filter_map(|replayed| Some((replayed.retrieved.side?, replayed))).collect();
         if chosen.is_empty() {
             return;
         }
+        self.alignment_due = false;
         let batch = network.gradient(&step.incoming).flat();
-        for (side, sample) in chosen {
-            let cosine = network.gradient(std::slice::from_ref(sample)).flat().cosine(&batch);
+        for (side, Replayed { sample, retrieved }) in chosen {
+            let gradient = network.gradient(std::slice::from_ref(sample)).flat();
+            if let Some(change) = retrieved.loss_change {
+                self.first_order.add(side, change, -step.lr * gradient.dot(&batch));
+            }
+            let cosine = gradient.cosine(&batch);
             let histogram = match side {
                 Side::High => &mut self.alignment_high,
                 Side::Low => &mut self.alignment_low,
@@ -112,19 +147,22 @@ impl Diagnostics {
         let size = features.dims()[1];
         let rows = features.into_data().try_to_vec::<f32>().expect("features are f32");
         let rows = &rows[..replayed.len() * size];
-        self.inner.add(inner_distance(rows, size));
-        if let Some((proxies, _)) = proxies(before) {
+        let inner = inner_distance(rows, size);
+        let to_proxies = proxies(before).and_then(|(proxies, _)| {
             let labels: Vec<usize> = replayed.iter().map(|replayed| replayed.sample.label.index()).collect();
-            self.to_proxies.add(distance_to_proxies(rows, &labels, &proxies, size));
-        }
+            distance_to_proxies(rows, &labels, &proxies, size)
+        });
+        self.inner.add(inner);
+        self.to_proxies.add(to_proxies);
+        self.distances.add(inner, to_proxies);
     }
 
     /// Closes the books of a task that has been learned.
     pub fn task_learned(&mut self, task: TaskId, learner: &Learner) {
-        self.close(task, learner.classes().seen(), learner.network());
+        self.close(task, learner.classes().seen(), learner.memory().len(), learner.network());
     }
 
-    fn close(&mut self, task: TaskId, seen: usize, network: &Network) {
+    fn close(&mut self, task: TaskId, seen: usize, slots: usize, network: &Network) {
         let moved = proxies(network).map_or_else(Vec::new, |(after, size)| {
             // The proxy of a class that came during the task had no place before it.
             let drift = proxy_drift(&self.proxies, &after[..self.proxies.len().min(after.len())], size);
@@ -141,7 +179,15 @@ impl Diagnostics {
             alignment_low: self.alignment_low.take(),
             loss_change: self.loss_change.take(),
             class_mix: std::mem::take(&mut self.class_mix),
+            picks_high: self.picks_high.close(seen, slots),
+            picks_low: self.picks_low.close(seen, slots),
+            picks_other: self.picks_other.close(seen, slots),
+            first_order: self.first_order.both(),
+            first_order_high: self.first_order.of(Side::High),
+            first_order_low: self.first_order.of(Side::Low),
+            distances: self.distances.close(),
         };
+        self.first_order = FirstOrder::default();
         (self.inner, self.to_proxies) = (Sum::default(), Sum::default());
         self.finished.push(finished);
     }
@@ -152,6 +198,7 @@ impl Diagnostics {
         self.finished.len() == tasks
             && self.proxies.len() == proxies(network).map_or(0, |(proxies, _)| proxies.len())
             && histograms.into_iter().flatten().all(|histogram| !histogram.counts.is_empty())
+            && self.distances.is_possible()
     }
 }
 
@@ -161,6 +208,14 @@ impl Sum {
             self.raw += raw;
             self.normalised += normalised;
             self.count += 1;
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            raw: self.raw + other.raw,
+            normalised: self.normalised + other.normalised,
+            count: self.count + other.count,
         }
     }
 
@@ -187,7 +242,7 @@ mod tests {
         network::{Architecture, Array, BackboneKind, HeadKind, Kernels},
         probe::Candidate,
         retrieval::Retrieved,
-        sample::{Class, ImageShape, Slot},
+        sample::{Class, ImageShape, Sample, Slot},
     };
 
     const SHAPE: ImageShape = ImageShape { height: 1, width: 2, channels: 1 };
@@ -212,7 +267,7 @@ mod tests {
     }
 
     fn replayed(sample: Sample, side: Option<Side>) -> Replayed {
-        Replayed { sample, retrieved: Retrieved { slot: Slot(0), side, loss_change: None } }
+        Replayed { sample, retrieved: Retrieved { slot: Slot(0), side, loss_change: side.map(|_| 0.5) } }
     }
 
     #[test]
@@ -228,12 +283,12 @@ mod tests {
         let first = (diagnostics.inner.mean().unwrap(), diagnostics.to_proxies.mean().unwrap());
         assert!((first.0.raw - 3.437_918_40).abs() < 1e-8 && (first.0.normalised - 0.980_365_43).abs() < 1e-8);
         step(&mut diagnostics, &[0.0; 6]);
-        diagnostics.close(TaskId(0), 2, &network);
+        diagnostics.close(TaskId(0), 2, 4, &network);
         let task = &diagnostics.finished[0];
         let half = |distance: Distance, other: f64| f64::midpoint(distance.raw, other);
         assert!((task.inner_distance.unwrap().raw - half(first.0, 0.0)).abs() < 1e-12);
         assert!((task.distance_to_proxies.unwrap().raw - half(first.1, 1.0)).abs() < 1e-12);
-        diagnostics.close(TaskId(1), 2, &network);
+        diagnostics.close(TaskId(1), 2, 4, &network);
         assert_eq!(diagnostics.finished[1].inner_distance, None, "every task has books of its own");
     }
 
@@ -242,8 +297,8 @@ mod tests {
         let before = network();
         let mut diagnostics = Diagnostics::new(&before);
         let after = with_proxies(before.clone(), &[4.0, 4.0, 0.0, 3.0]);
-        diagnostics.close(TaskId(0), 1, &after);
-        diagnostics.close(TaskId(1), 2, &with_proxies(before, &[4.0, 4.0, 0.0, 5.0]));
+        diagnostics.close(TaskId(0), 1, 4, &after);
+        diagnostics.close(TaskId(1), 2, 4, &with_proxies(before, &[4.0, 4.0, 0.0, 5.0]));
         let raw = |task: usize| -> Vec<f64> {
             diagnostics.finished[task].proxy_drift.iter().map(|drift| drift.distance.raw).collect()
         };
@@ -259,6 +314,7 @@ mod tests {
         let mut diagnostics = Diagnostics::new(&network);
         let step = |sides: [Option<Side>; 3]| Step {
             loss: None,
+            lr: 0.5,
             incoming: vec![new.clone()],
             replayed: vec![
                 [&other, &new, &new].into_iter().zip(sides).map(|(s, side)| replayed(s.clone(), side)).collect(),
@@ -267,11 +323,14 @@ mod tests {
             features: None,
         };
         let probe = &mut NetworkProbe { network: &network, seen: 2, shape: SHAPE };
-        diagnostics.count(&step([None; 3]), 2);
+        diagnostics.count(&step([None; 3]), 2, 0);
         diagnostics.compare_gradients(&step([None; 3]), probe);
         assert!(diagnostics.alignment_high.is_none(), "chosen for another reason");
+        assert_eq!(diagnostics.first_order.both(), None);
         diagnostics.compare_gradients(&step([Some(Side::High), Some(Side::Low), Some(Side::Low)]), probe);
         assert_eq!(diagnostics.class_mix, [2, 1]);
+        let pairs = |side| diagnostics.first_order.of(side).map(|correlation| correlation.n);
+        assert_eq!((pairs(Side::High), pairs(Side::Low)), (Some(1), Some(2)));
         let changes = diagnostics.loss_change.unwrap();
         assert_eq!((changes.total(), changes.above, changes.counts[LOSS_CHANGE_BINS / 2 - 1]), (2, 1, 1));
         let (high, low) = (diagnostics.alignment_high.unwrap(), diagnostics.alignment_low.unwrap());

@@ -66,6 +66,11 @@ pub struct FlatGradient {
 }
 
 impl FlatGradient {
+    /// The inner product of two gradients.
+    pub fn dot(&self, other: &Self) -> f64 {
+        dot(&self.values, &other.values)
+    }
+
     /// The cosine between two gradients; 0 where one of them is 0.
     pub fn cosine(&self, other: &Self) -> f32 {
         (dot(&self.values, &other.values) / (self.length * other.length).max(1e-8)) as f32

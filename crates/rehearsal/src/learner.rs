@@ -33,19 +33,20 @@ mod lesson;
 mod parts;
 mod prediction;
 mod recalibration;
+mod replay;
 mod revised;
 mod saved;
 
 use std::sync::Arc;
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 
 pub use builder::LearnerBuilder;
 pub use classes::Classes;
 pub use error::LearnerError;
 pub use extra::{Extra, ExtraArray, WithExtra};
-pub use footprint::check_room;
-use footprint::{Use, check_memory, check_shape, machine_memory, parameters};
+use footprint::{Use, check_memory, check_shape, parameters};
+pub use footprint::{check_room, machine_memory};
 pub use lesson::{Learned, Lesson, Position, Samples};
 pub use parts::{BuildBackbone, CustomNames, Parts};
 pub use prediction::Prediction;
@@ -58,13 +59,13 @@ use crate::{
     clock::Phase,
     config::{ConfigError, DeviceKind, LearnerConfig, Offer},
     memory::{Memorized, Memory, Policy, PolicyKind},
-    methods::{Descent, Draw, Method, StepBatch},
+    methods::{Descent, Method},
     network::{Architecture, HeadKind, Network, State, StateError},
     optimizer::Sgd,
-    probe::{Candidate, Incoming, Scoring, StepProbe},
+    probe::Candidate,
     retrieval::{Retrieval, RetrievalKind, Retrieved},
     rng::{Rng, RngStream},
-    sample::{ImageShape, Sample, Slot, TaskId},
+    sample::{ImageShape, Sample, TaskId},
     sample_probe::NetworkProbe,
     views::{Anchors, AugmentationKey},
 };
@@ -91,6 +92,8 @@ pub struct Learner {
 pub struct Step {
     /// The loss descended; none where the step only moved the running statistics.
     pub loss: Option<f32>,
+    /// The learning rate that it was taken with.
+    pub lr: f64,
     /// The new samples.
     pub incoming: Vec<Sample>,
     /// What was replayed: a list for each draw of the method.
@@ -178,7 +181,8 @@ impl Learner {
         let lr = self.config.optimizer.rate(progress);
         let views = self.views(incoming, RngStream::Augmentation, 0);
         mark(Phase::Data);
-        let (replayed, candidates) = self.retrieve(incoming, &views, lr, mark);
+        let (replayed, probed) = self.retrieve(incoming, &views, lr, mark);
+        self.absorb(&probed);
         mark(Phase::Scoring);
         let batch = self.batch(views, &replayed);
         mark(Phase::Data);
@@ -190,52 +194,17 @@ impl Learner {
         self.method.after_step(&self.network, self.position.steps + 1, rng);
         mark(Phase::Training);
         let (loss, logits, features) = descent.map_or((None, None, None), |d| (Some(d.loss), d.logits, d.features));
+        self.refresh_features(&replayed, features.as_ref());
         self.remember(incoming, logits);
         mark(Phase::Memory);
         self.position.steps += 1;
-        Step { loss, incoming: incoming.to_vec(), replayed, candidates, features }
+        Step { loss, lr, incoming: incoming.to_vec(), replayed, candidates: probed.candidates, features }
     }
 
     /// What the method trains on of these samples, of which `before` come first in this step.
     fn views(&self, samples: &[Sample], what: RngStream, before: usize) -> Anchors {
         let key = AugmentationKey { seed: self.config.seed, what, step: self.position.steps, before };
         self.config.views.apply(samples, self.shape, key, &self.network.device())
-    }
-
-    /// What to replay, draw by draw, and whatever was looked at on the way. Nothing of the learner
-    /// moves.
-    fn retrieve(
-        &self,
-        incoming: &[Sample],
-        views: &Anchors,
-        lr: f64,
-        mark: &mut dyn FnMut(Phase),
-    ) -> (Vec<Vec<Replayed>>, Vec<Candidate>) {
-        let coming = Incoming { samples: incoming, anchors: views, seen: self.classes.seen() };
-        let scoring = Scoring { lr, norm: self.config.score_norm.into(), shape: self.shape };
-        let mut probe = StepProbe::new(&self.network, &self.memory, coming, scoring, mark);
-        let draws = if self.method.replays_in(self.task()) { self.method.draws() } else { 0 };
-        let mut rng = self.rng(RngStream::Retrieval);
-        let replayed =
-            |retrieved: Retrieved| Replayed { sample: self.memory.slots()[retrieved.slot.0].sample.clone(), retrieved };
-        let mut draw = || self.retrieval.retrieve(&self.memory, &mut probe, &mut rng);
-        let drawn = (0..draws).map(|_| draw().into_iter().map(replayed).collect()).collect();
-        (drawn, probe.into_candidates())
-    }
-
-    /// New and replayed samples as the method sees them.
-    fn batch(&self, incoming: Anchors, replayed: &[Vec<Replayed>]) -> StepBatch {
-        let mut before = 0;
-        let draw = |replayed: &Vec<Replayed>| {
-            let samples: Vec<Sample> = replayed.iter().map(|replayed| replayed.sample.clone()).collect();
-            let slots: Vec<Slot> = replayed.iter().map(|replayed| replayed.retrieved.slot).collect();
-            let anchors = self.views(&samples, RngStream::ReplayAugmentation, before);
-            before += samples.len();
-            let logits = stored_logits(&self.memory, &slots, anchors.labels.len(), &self.network.device());
-            Draw { anchors, logits }
-        };
-        let draws = replayed.iter().filter(|draw| !draw.is_empty()).map(draw).collect();
-        StepBatch { incoming, draws, task: self.task(), seen: self.classes.seen() }
     }
 
     /// Offers the samples of a step to the memory, where that is the time for it.
@@ -308,6 +277,7 @@ impl Learner {
     /// They are those of another network; then nothing is replaced.
     pub fn load_network(&mut self, state: &State) -> Result<(), StateError> {
         self.network.load(state)?;
+        self.memory.forget_features();
         self.calibrated = None;
         Ok(())
     }
@@ -356,15 +326,6 @@ fn new_network(
             Network::with_backbone(build, architecture.head, classes, config.seed, &device)
         }
     }
-}
-
-/// The logits stored in `slots`, one row for each of `views` anchors; none where a slot has none.
-fn stored_logits(memory: &Memory, slots: &[Slot], views: usize, device: &Device) -> Option<Tensor<2>> {
-    let rows: Option<Vec<&[f32]>> = slots.iter().map(|slot| memory.slots()[slot.0].logits.as_deref()).collect();
-    let rows = rows.filter(|rows| !rows.is_empty())?;
-    // Raw images first, then augmented ones: the rows of the slots over again.
-    let values: Vec<f32> = rows.iter().copied().cycle().take(views).flatten().copied().collect();
-    Some(Tensor::from_data(TensorData::new(values, [views, rows[0].len()]), device))
 }
 
 /// The samples of a step on their way into the memory, each with its row of logits: its last

@@ -3,14 +3,18 @@
 mod aser;
 mod class_balanced;
 mod gss;
+mod kept_features;
 mod reservoir;
+mod retrievable;
 
 use std::sync::Arc;
 
 pub use aser::Aser;
 pub use class_balanced::ClassBalanced;
 pub use gss::{Gss, GssOptions};
+pub use kept_features::KeptFeatures;
 pub use reservoir::Reservoir;
+pub use retrievable::{Retrievable, RetrievableMemory};
 
 use crate::{
     choice::{About, choice},
@@ -20,7 +24,7 @@ use crate::{
     shapley::ShapleyOptions,
 };
 
-/// A stored sample, and what was noted when it was stored.
+/// A stored sample, and what was noted about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memorized {
     /// The sample.
@@ -30,11 +34,13 @@ pub struct Memorized {
     pub logits: Option<Arc<[f32]>>,
     /// GSS: how similar its gradient was to those of the memory when it was stored; otherwise 0.
     pub similarity: f32,
+    /// Its features, where they are kept from one step to another.
+    pub features: Option<KeptFeatures>,
 }
 
 impl From<Sample> for Memorized {
     fn from(sample: Sample) -> Self {
-        Self { sample, logits: None, similarity: 0.0 }
+        Self { sample, logits: None, similarity: 0.0, features: None }
     }
 }
 

@@ -218,7 +218,7 @@ pub struct MethodOptions {
     pub temperature: f64,
     /// PCR: over which proxies its denominator runs.
     pub denominator: Denominator,
-    /// ER and ASER: how the losses of new and replayed samples are joined.
+    /// PCR, ER and ASER: how the losses of new and replayed samples are joined.
     pub reduction: Reduction,
     /// DER++.
     #[serde(flatten)]
@@ -260,7 +260,10 @@ impl MethodKind {
             Self::DerPp => Box::new(DerPp(options.der_pp)),
             Self::ErAce => Box::new(ErAce(options.er_ace)),
             Self::ClsEr => Box::new(ClsEr::new(options.cls_er)),
-            Self::Pcr => Box::new(Pcr { temperature: options.temperature, denominator: options.denominator }),
+            Self::Pcr => {
+                let MethodOptions { temperature, denominator, reduction, .. } = *options;
+                Box::new(Pcr { temperature, denominator, reduction })
+            }
         }
     }
 

@@ -97,11 +97,12 @@ pub(crate) struct ArrayToWrite<'a> {
     pub pieces: Box<dyn Iterator<Item = Vec<u8>> + 'a>,
 }
 
-/// Writes a file: `header` is JSON whose first key is `sha256`, with [`unsealed`] as its value.
+/// Writes a file and gives its checksum: `header` is JSON whose first key is `sha256`, with [`unsealed`] as
+/// its value.
 ///
 /// # Errors
 /// It cannot be written; what is there is no model.
-pub(crate) fn write(file: &mut File, header: &str, mut arrays: Vec<ArrayToWrite>) -> io::Result<()> {
+pub(crate) fn write(file: &mut File, header: &str, mut arrays: Vec<ArrayToWrite>) -> io::Result<String> {
     // The widest types first, so that every array is aligned.
     arrays.sort_by_key(|array| std::cmp::Reverse(array.dtype.bitsize()));
     let metadata = metadata(header, &arrays)?;
@@ -122,7 +123,9 @@ pub(crate) fn write(file: &mut File, header: &str, mut arrays: Vec<ArrayToWrite>
     out.flush()?;
     drop(out);
     file.seek(SeekFrom::Start(sealed_at as u64))?;
-    file.write_all(hexadecimal(&digest.finalize()).as_bytes())
+    let checksum = hexadecimal(&digest.finalize());
+    file.write_all(checksum.as_bytes())?;
+    Ok(checksum)
 }
 
 /// What a header says about its checksum before it is known.

@@ -9,6 +9,7 @@
 mod backbone;
 mod calibration;
 mod conv_norm;
+mod first_order;
 mod fused;
 mod head;
 mod pixels;
@@ -25,6 +26,7 @@ use burn::{
 
 pub use backbone::{AnyBackbone, Backbone, BackboneKind, Kernels, absorb, pool};
 pub use conv_norm::{ConvNorm, Moments, Norm, Then};
+pub use first_order::HeadGradient;
 #[cfg(test)]
 pub(crate) use head::cosines;
 pub use head::{Head, HeadKind};
@@ -115,6 +117,11 @@ impl Network {
     /// Features `[n, d]` to logits `[n, K]`.
     pub fn head(&self) -> &Head {
         &self.head
+    }
+
+    /// d: how many features an image has.
+    pub fn feature_size(&self) -> usize {
+        self.backbone.feature_size()
     }
 
     /// How many classes its head has.

@@ -1,14 +1,21 @@
 //! What a retrieval may ask before a step. Nothing is computed until asked, and the virtual step at
 //! most once per step.
 
-use burn::tensor::Tensor;
+mod kept_features;
+mod last_layer;
+mod look_ahead;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use burn::{module::Module, tensor::Tensor};
+pub use last_layer::LastLayer;
+pub use look_ahead::LookAhead;
 
 use crate::{
+    choice::{About, choice},
     clock::Phase,
-    gradients::Gradients,
-    losses::cross_entropy_seen,
     memory::Memory,
-    network::{Network, Norm},
+    network::{Network, Norm, State},
     sample::{Class, ImageShape, Sample, Slot, to_tensor},
     sample_probe::{NetworkProbe, SampleProbe},
     views::Anchors,
@@ -17,8 +24,9 @@ use crate::{
 /// Answers a retrieval's questions about stored samples. A test answers from a table, and only what
 /// it will be asked.
 pub trait Probe {
-    /// For each slot, how much the coming update would change its loss: ce(x; θ − lr·g) − ce(x; θ),
-    /// over the seen classes. The slots are one draw and go through the network as one batch.
+    /// For each slot, how much the coming update would change its loss: ce(x; θ − lr·g) − ce(x; θ)
+    /// over the seen classes, or an estimate of it ([`ScoreKind`]). The slots are one draw and go
+    /// through the network as one batch.
     fn loss_change(&mut self, _: &[Slot]) -> Vec<f32> {
         unimplemented!("this probe knows no changes of loss")
     }
@@ -37,48 +45,86 @@ pub trait Probe {
     fn incoming(&self) -> &[Sample] {
         &[]
     }
+
+    /// How many steps have been taken before this one.
+    fn steps(&self) -> u64 {
+        0
+    }
 }
 
 /// Answers nothing: for retrievals that ask nothing.
 impl Probe for () {}
 
-/// The network before and after the virtual step, without gradients.
-pub struct LookAhead {
-    now: Network,
-    ahead: Network,
-    seen: usize,
-    /// Mean loss of the incoming batch.
-    pub loss: f32,
+/// How the change of a sample's loss is found out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScoreKind {
+    /// Exactly: its loss after the virtual step minus its loss now.
+    #[default]
+    LookAhead,
+    /// As if the head alone took the step: its loss then minus its loss now.
+    HeadAhead,
+    /// To first order, at the last layer alone.
+    LastLayer,
+    /// The same from features that are kept with each sample and computed anew when they are old.
+    KeptFeatures,
 }
+choice!(
+    ScoreKind,
+    "score",
+    LookAhead = "look-ahead",
+    HeadAhead = "head-ahead",
+    LastLayer = "last-layer",
+    KeptFeatures = "kept-features"
+);
 
-impl LookAhead {
-    /// One plain step on the mean loss of the incoming batch over the classes `0..seen`, in batch
-    /// mode: nothing of `network` moves.
-    pub fn new(network: &Network, incoming: &Anchors, seen: usize, lr: f64) -> Self {
-        let logits = network.logits(incoming.images.clone(), Norm::Batch);
-        let loss = cross_entropy_seen(logits, &incoming.labels, seen).mean();
-        let gradients = Gradients::from_loss(&loss, network);
-        let now = network.valid();
-        let ahead = now.clone().plain_step(&gradients, lr);
-        Self { now, ahead, seen, loss: loss.into_scalar() }
+impl ScoreKind {
+    /// What normalises scored samples unless the user says otherwise. Kept features are computed for
+    /// a few samples at a time, whose own statistics would say little.
+    pub fn default_norm(self) -> ScoreNorm {
+        if self == Self::KeptFeatures { ScoreNorm::Eval } else { ScoreNorm::Batch }
     }
 
-    /// How the loss of each image `[n, h, w, c]` changes, all in one batch.
-    pub fn loss_change(&self, images: &Tensor<4>, labels: &[Class], norm: Norm) -> Vec<f32> {
-        let loss = |network: &Network| cross_entropy_seen(network.logits(images.clone(), norm), labels, self.seen);
-        (loss(&self.ahead) - loss(&self.now)).into_data().try_to_vec().expect("losses are f32")
+    /// What it does and costs.
+    pub fn about(self) -> About {
+        let (does, costs) = match self {
+            Self::LookAhead => ("loss after the virtual step minus loss now", "virtual step, two passes of each draw"),
+            Self::HeadAhead => ("the same for a step of the head alone", "one pass of each draw"),
+            Self::LastLayer => ("the same to first order, of the head alone", "one pass of each draw"),
+            Self::KeptFeatures => {
+                ("as last-layer, from features kept in memory", "a pass of those too old; 4 bytes a feature and slot")
+            }
+        };
+        About { does, costs }
     }
 }
+
+/// What normalises scored samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScoreNorm {
+    /// The statistics of the draw; nothing moves.
+    Batch,
+    /// The running statistics; nothing moves.
+    Eval,
+    /// The statistics of the draw, towards which the network's running ones move.
+    Train,
+}
+choice!(ScoreNorm, "score norm", Batch = "batch", Eval = "eval", Train = "train");
 
 /// How the virtual step and the scoring go.
 #[derive(Clone, Copy, Debug)]
 pub struct Scoring {
+    /// How a change of loss is found out.
+    pub score: ScoreKind,
     /// The learning rate of the virtual step.
     pub lr: f64,
     /// What normalises scored samples.
-    pub norm: Norm,
+    pub norm: ScoreNorm,
     /// The shape of stored images.
     pub shape: ImageShape,
+    /// How many steps have been taken.
+    pub steps: u64,
+    /// Kept features that are older than so many steps are computed anew.
+    pub feature_age: u64,
 }
 
 /// What is coming in: the samples, and the views of them that the method trains on.
@@ -98,8 +144,21 @@ pub struct Incoming<'a> {
 pub struct Candidate {
     /// Where it is stored.
     pub slot: Slot,
-    /// ce(x; θ − lr·g) − ce(x; θ).
+    /// ce(x; θ − lr·g) − ce(x; θ), or an estimate of it.
     pub loss_change: f32,
+}
+
+/// What a probe was asked, and what asking left: it changes nothing itself.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Probed {
+    /// Every change of loss that it was asked for, in the order asked.
+    pub candidates: Vec<Candidate>,
+    /// The running statistics as the passes of scored samples would leave them, where these are to
+    /// move.
+    pub running: Option<State>,
+    /// Features that were computed to be kept, by slot.
+    pub features: Vec<(Slot, Arc<[f32]>)>,
 }
 
 /// The probe of a real step. It holds the network by shared reference: asking cannot change it.
@@ -108,7 +167,12 @@ pub struct StepProbe<'a> {
     memory: &'a Memory,
     incoming: Incoming<'a>,
     scoring: Scoring,
+    /// A copy of the network without autodiff, which scored samples pass.
+    now: Option<Network>,
     looked_ahead: Option<LookAhead>,
+    last_layer: Option<LastLayer>,
+    /// Features to be kept that were computed in this step.
+    passed: BTreeMap<Slot, Arc<[f32]>>,
     candidates: Vec<Candidate>,
     mark: &'a mut dyn FnMut(Phase),
 }
@@ -123,23 +187,65 @@ impl<'a> StepProbe<'a> {
         scoring: Scoring,
         mark: &'a mut dyn FnMut(Phase),
     ) -> Self {
-        Self { network, memory, incoming, scoring, looked_ahead: None, candidates: Vec::new(), mark }
+        let (now, looked_ahead, last_layer) = (None, None, None);
+        let (passed, candidates) = (BTreeMap::new(), Vec::new());
+        Self { network, memory, incoming, scoring, now, looked_ahead, last_layer, passed, candidates, mark }
     }
 
-    /// Every change of loss that it was asked for, in the order asked.
-    pub fn into_candidates(self) -> Vec<Candidate> {
-        self.candidates
+    /// What it was asked, and what that left.
+    pub fn finish(self) -> Probed {
+        let Self { candidates, scoring, looked_ahead, now, passed, .. } = self;
+        let moved = || looked_ahead.map(|ahead| ahead.running()).or_else(|| now.map(|network| network.running()));
+        let running = (scoring.norm == ScoreNorm::Train).then(moved).flatten();
+        Probed { candidates, running, features: passed.into_iter().collect() }
     }
 
-    fn look_ahead(&mut self) -> &LookAhead {
-        let Incoming { anchors, seen, .. } = self.incoming;
-        let (network, mark, lr) = (self.network, &mut self.mark, self.scoring.lr);
-        self.looked_ahead.get_or_insert_with(|| {
+    fn images(&self, slots: &[Slot]) -> Tensor<4> {
+        let image = |slot: &Slot| &*self.memory.slots()[slot.0].sample.image;
+        to_tensor(slots.iter().map(image), self.scoring.shape, &self.network.device().without_autodiff())
+    }
+
+    /// By the loss of the samples before and after the virtual step.
+    fn look_ahead(&mut self, slots: &[Slot], labels: &[Class]) -> Vec<f32> {
+        let images = self.images(slots);
+        let (network, Incoming { anchors, seen, .. }) = (self.network, self.incoming);
+        let (lr, norm, mark) = (self.scoring.lr, self.scoring.norm, &mut self.mark);
+        let look_ahead = self.looked_ahead.get_or_insert_with(|| {
             mark(Phase::Scoring);
             let looked_ahead = LookAhead::new(network, anchors, seen, lr);
             mark(Phase::VirtualStep);
             looked_ahead
+        });
+        match norm {
+            ScoreNorm::Batch => look_ahead.loss_change(&images, labels, Norm::Batch),
+            ScoreNorm::Eval => look_ahead.loss_change(&images, labels, Norm::Eval),
+            ScoreNorm::Train => look_ahead.train_loss_change(&images, labels),
+        }
+    }
+
+    /// The head, and where the coming update would move it.
+    fn last_layer(&mut self) -> &LastLayer {
+        let (network, Incoming { anchors, seen, .. }) = (self.network, self.incoming);
+        let (lr, mark) = (self.scoring.lr, &mut self.mark);
+        self.last_layer.get_or_insert_with(|| {
+            mark(Phase::Scoring);
+            // With autodiff, so that the step can go on from this pass where it begins with the same.
+            let features = network.features(anchors.images.clone(), Norm::Batch).without_autodiff();
+            let last_layer = LastLayer::new(network.head().valid(), features, &anchors.labels, seen, lr);
+            mark(Phase::VirtualStep);
+            last_layer
         })
+    }
+
+    /// The features of stored samples, from one pass.
+    fn pass(&mut self, slots: &[Slot]) -> Tensor<2> {
+        let images = self.images(slots);
+        let network = self.now.get_or_insert_with(|| self.network.valid());
+        match self.scoring.norm {
+            ScoreNorm::Batch => network.features(images, Norm::Batch),
+            ScoreNorm::Eval => network.features(images, Norm::Eval),
+            ScoreNorm::Train => network.train_features(images),
+        }
     }
 
     fn probe(&self) -> NetworkProbe<'a> {
@@ -152,12 +258,22 @@ impl Probe for StepProbe<'_> {
         if slots.is_empty() {
             return Vec::new();
         }
-        let samples = self.memory.at(slots);
-        let labels: Vec<Class> = samples.iter().map(|sample| sample.label).collect();
-        let device = self.network.device().without_autodiff();
-        let images = to_tensor(samples.iter().map(|sample| &*sample.image), self.scoring.shape, &device);
-        let norm = self.scoring.norm;
-        let changes = self.look_ahead().loss_change(&images, &labels, norm);
+        let labels: Vec<Class> = slots.iter().map(|&slot| self.memory.label(slot)).collect();
+        let changes = match self.scoring.score {
+            ScoreKind::LookAhead => self.look_ahead(slots, &labels),
+            ScoreKind::HeadAhead => {
+                let features = self.pass(slots);
+                self.last_layer().exact_loss_change(features, &labels)
+            }
+            ScoreKind::LastLayer => {
+                let features = self.pass(slots);
+                self.last_layer().loss_change(features, &labels)
+            }
+            ScoreKind::KeptFeatures => {
+                let features = self.kept_or_passed(slots);
+                self.last_layer().loss_change(features, &labels)
+            }
+        };
         let candidates = slots.iter().zip(&changes).map(|(&slot, &loss_change)| Candidate { slot, loss_change });
         self.candidates.extend(candidates);
         changes
@@ -174,108 +290,8 @@ impl Probe for StepProbe<'_> {
     fn incoming(&self) -> &[Sample] {
         self.incoming.samples
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use burn::tensor::{Device, TensorData};
-
-    use super::*;
-    use crate::{
-        learner::training_device,
-        network::{Architecture, Array, BackboneKind, HeadKind, Kernels},
-    };
-
-    /// The linear softmax model of V2: two pixels, three classes.
-    fn v2_network() -> Network {
-        let input = ImageShape { height: 1, width: 2, channels: 1 };
-        let architecture = Architecture {
-            backbone: BackboneKind::Pixels,
-            width: 0,
-            head: HeadKind::Linear,
-            classes: 3,
-            input,
-            kernels: Kernels::Winograd,
-            threads: 2,
-        };
-        let mut network = Network::new(&architecture, 0, &training_device(&Device::flex()));
-        let mut state = network.state();
-        let array = |shape: &[usize], values: &[f32]| Array { shape: shape.to_vec(), values: values.to_vec() };
-        state.0.insert("head.weight".into(), array(&[3, 2], &[0.5, -0.2, 0.1, 0.3, -0.4, 0.2]));
-        state.0.insert("head.bias".into(), array(&[3], &[0.0, 0.1, -0.1]));
-        network.load(&state).unwrap();
-        network
-    }
-
-    fn points(points: &[[f32; 2]], device: &Device) -> Tensor<4> {
-        Tensor::from_data(TensorData::new(points.concat(), [points.len(), 1, 2, 1]), device)
-    }
-
-    fn close(found: &[f32], expected: &[f32]) {
-        assert_eq!(found.len(), expected.len());
-        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}, expected {expected:?}");
-    }
-
-    #[test]
-    fn v2_gradients_and_scores() {
-        let network = v2_network();
-        let incoming =
-            Anchors { images: points(&[[1.0, 0.0], [0.5, 1.0]], &network.device()), labels: vec![Class(2), Class(1)] };
-        let before = network.state();
-        let look_ahead = LookAhead::new(&network, &incoming, 3, 0.1);
-        assert_eq!(network.state(), before, "the virtual step moves nothing");
-        let moved = |name: &str| -> Vec<f32> {
-            let ahead = look_ahead.ahead.state();
-            before.0[name].values.iter().zip(&ahead.0[name].values).map(|(now, ahead)| (now - ahead) / 0.1).collect()
-        };
-        close(
-            &moved("head.weight"),
-            &[0.311_683_66, 0.149_140_98, 0.036_903_86, -0.277_507_81, -0.348_587_52, 0.128_366_83],
-        );
-        close(&moved("head.bias"), &[0.386_254_15, -0.101_850_05, -0.284_404_11]);
-        let x = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [1.0, 1.0], [0.0, -1.0], [1.0, -1.0], [0.5, 0.5], [-1.0, 1.0]];
-        let y = [0, 1, 2, 0, 2, 1, 2, 0].map(Class);
-        let scores = look_ahead.loss_change(&points(&x, &Device::flex()), &y, Norm::Batch);
-        let expected = [
-            0.051_344_33,
-            -0.028_501_03,
-            0.006_699_01,
-            0.080_996_44,
-            -0.045_477_92,
-            -0.004_633_29,
-            -0.041_318_83,
-            0.026_638_51,
-        ];
-        close(&scores, &expected);
-    }
-
-    #[test]
-    fn v2_norm_modes_of_scoring() {
-        let input = ImageShape { height: 8, width: 8, channels: 1 };
-        let architecture = Architecture {
-            backbone: BackboneKind::Tiny,
-            width: 4,
-            head: HeadKind::Linear,
-            classes: 3,
-            input,
-            kernels: Kernels::Winograd,
-            threads: 2,
-        };
-        let network = Network::new(&architecture, 0, &training_device(&Device::flex()));
-        let image = |seed: usize| (0..64).map(|i| ((i * (seed + 3) * 37) % 101) as f32 / 100.0).collect::<Vec<_>>();
-        let images = |seeds: &[usize], device: &Device| -> Tensor<4> {
-            let values: Vec<f32> = seeds.iter().flat_map(|&seed| image(seed)).collect();
-            Tensor::from_data(TensorData::new(values, [seeds.len(), 8, 8, 1]), device)
-        };
-        let incoming = Anchors { images: images(&[0, 1], &network.device()), labels: vec![Class(0), Class(1)] };
-        let look_ahead = LookAhead::new(&network, &incoming, 3, 0.1);
-        let first = |seeds: &[usize], norm| {
-            look_ahead.loss_change(&images(seeds, &Device::flex()), &vec![Class(2); seeds.len()], norm)[0]
-        };
-        assert!(
-            (first(&[5, 6], Norm::Batch) - first(&[5, 7], Norm::Batch)).abs() > 1e-5,
-            "batch mode depends on the draw"
-        );
-        assert!((first(&[5, 6], Norm::Eval) - first(&[5, 7], Norm::Eval)).abs() < 1e-6, "eval mode does not");
+    fn steps(&self) -> u64 {
+        self.scoring.steps
     }
 }

@@ -47,26 +47,63 @@ fn assert_same(a: &Learner, b: &Learner, what: &str) {
     assert_eq!(a.memory(), b.memory(), "{what}");
 }
 
+/// Runs, stops and resumes, and compares both ends. Every `index` stops somewhere else: after any step
+/// of the run, the last included.
+fn resumed(settings: &PartialConfig, index: usize, what: &str) -> Box<Learner> {
+    let parent = tempfile::tempdir().unwrap();
+    let [whole, parted] = ["whole", "parted"].map(|name| parent.path().join(name));
+    let (a, first) = finish(Experiment::new(settings, Some(&whole)).unwrap(), &whole);
+    let stop = StopAfter(1 + (5 * index + index / 12) as u64 % 12);
+    let stopped = Experiment::new(settings, Some(&parted)).unwrap().run(&mut { stop }).unwrap();
+    assert!(matches!(stopped, Outcome::Stopped));
+    let (b, second) = finish(Experiment::resume(&parted, |_| {}).unwrap(), &parted);
+    assert_same(&first, &second, what);
+    assert_eq!((a.matrix, a.steps), (b.matrix, b.steps), "{what}");
+    first
+}
+
 #[test]
 fn every_combination_runs_and_resumes_bit_for_bit() {
     let sensible = Combination::all().into_iter().filter(|combination| combination.check().is_ok());
     for (index, combination) in sensible.enumerate() {
-        let (settings, parent) = (settings(combination), tempfile::tempdir().unwrap());
-        let [whole, parted] = ["whole", "parted"].map(|name| parent.path().join(name));
-        let (a, first) = finish(Experiment::new(&settings, Some(&whole)).unwrap(), &whole);
-        // Another place for each: any step of the run, the last included.
-        let stop = StopAfter(1 + (5 * index + index / 12) as u64 % 12);
-        let stopped = Experiment::new(&settings, Some(&parted)).unwrap().run(&mut { stop }).unwrap();
-        assert!(matches!(stopped, Outcome::Stopped));
-        let (b, second) = finish(Experiment::resume(&parted, |_| {}).unwrap(), &parted);
-        assert_same(&first, &second, &format!("{combination:?}"));
-        assert_eq!((a.matrix, a.steps), (b.matrix, b.steps), "{combination:?}");
+        let first = resumed(&settings(combination), index, &format!("{combination:?}"));
         let keeps_logits = first.memory().slots().iter().all(|stored| stored.logits.is_some());
         assert_eq!(
             keeps_logits,
             combination.method == MethodKind::DerPp || first.memory().is_empty(),
             "{combination:?}"
         );
+    }
+}
+
+/// Methods that pass new and replayed samples together or apart, with and without features of their
+/// own, with one draw a step and with two.
+#[test]
+fn every_way_to_score_runs_and_resumes_bit_for_bit() {
+    let ways = [
+        "retrieval = 'balanced'\nscore-norm = 'train'",
+        "score-norm = 'train'\nscore-every = 2\nretrievable = 'old-tasks'",
+        "score = 'last-layer'",
+        "score = 'head-ahead'\nretrieval = 'imir'",
+        "score = 'last-layer'\ndraws = 'one'\nscore-norm = 'train'",
+        "score = 'kept-features'\ndraws = 'one'\nfeature-age = 3",
+        "score = 'kept-features'\nfeature-age = 2\nscore-every = 2\nretrievable = 'old-tasks'",
+        "score = 'kept-features'\nretrieval = 'mir'\nviews = 'augmented'\nmemory-policy = 'gss'",
+        "retrieval = 'random'\nretrievable = 'old-tasks'\nreduction = 'sum-of-means'",
+    ];
+    let methods = ["pcr", "er", "der-pp", "er-ace'\nhead = 'cosine", "cls-er", "a-gem"];
+    let mut index = 0;
+    for (way, more) in ways.iter().enumerate() {
+        // PCR in every way, and two others in turn.
+        for method in [methods[0], methods[1 + way % 5], methods[1 + (way + 2) % 5]] {
+            let what = format!("method = '{method}'\n{more}");
+            let base = settings(Combination { method: MethodKind::Pcr, policy: None, retrieval: None });
+            let settings = base.overridden_by(&PartialConfig::parse(&what).unwrap());
+            let learner = resumed(&settings, index, &what);
+            let keeps = learner.memory().slots().iter().any(|stored| stored.features.is_some());
+            assert_eq!(keeps, more.contains("kept-features"), "{what}");
+            index += 1;
+        }
     }
 }
 
@@ -97,4 +134,16 @@ fn joint_training_is_one_task_of_all_passes() {
         "120 images, one epoch for each of two tasks"
     );
     assert_eq!((record.forgetting, record.config.number("tasks")), (None, Some(2.0)));
+}
+
+#[test]
+fn joint_training_can_have_as_many_steps_as_the_stream() {
+    let steps = |method, more: &str| {
+        let base = settings(Combination { method, policy: None, retrieval: None });
+        let settings = base.overridden_by(&PartialConfig::parse(more).unwrap());
+        let outcome = Experiment::new(&settings, None).unwrap().run(&mut ()).unwrap();
+        let Outcome::Finished(record, _) = outcome else { panic!() };
+        record.steps
+    };
+    assert_eq!(steps(MethodKind::Joint, "joint-passes = 'stream'"), steps(MethodKind::FineTune, ""));
 }

@@ -72,6 +72,38 @@ fn what_was_retrieved_is_counted_and_nothing_else_changes() {
         // All steps but the very first score two draws of 12, the second step has a memory of 10.
         let scored = if index == 0 { 2 * 10 + 58 * 24 } else { 60 * 24 };
         assert_eq!(task.loss_change.as_ref().unwrap().total(), scored);
+        let sides = [&task.picks_high, &task.picks_low].map(|picks| picks.as_ref().unwrap());
+        assert_eq!((sides[0].total() + sides[1].total(), &task.picks_other), (replayed[index], &None));
+        for picks in sides {
+            assert_eq!((picks.class_mix.len(), picks.task_age.len()), (seen, index + 1), "no task is older");
+            assert_eq!(picks.task_age.iter().sum::<u64>(), picks.total());
+            assert_eq!(picks.slots_by_replays.iter().sum::<u64>(), 40, "every slot counts once");
+        }
+        let mix: Vec<u64> = sides[0].class_mix.iter().zip(&sides[1].class_mix).map(|(high, low)| high + low).collect();
+        assert_eq!(mix, task.class_mix);
+        let pairs = [&task.first_order, &task.first_order_high, &task.first_order_low].map(|c| c.unwrap().n);
+        assert_eq!(pairs, [10, 5, 5]);
+        // 60 steps in stretches of two; in the very first of all nothing was replayed.
+        assert_eq!((task.distances.len(), task.distances[29].to), (30, 60));
+        let weight = |from: u64, to: u64| (to - from + 1 - u64::from(index == 0 && from == 1)) as f64;
+        let (sum, steps) = task.distances.iter().fold((0.0, 0.0), |(sum, steps), stretch| {
+            let weight = weight(stretch.from, stretch.to);
+            (sum + weight * stretch.inner_distance.unwrap().raw, steps + weight)
+        });
+        assert!((sum / steps - task.inner_distance.unwrap().raw).abs() < 1e-9, "the mean of the series is the task's");
+    }
+}
+
+#[test]
+fn where_not_every_step_scores_gradients_are_compared_in_the_next_that_does() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("run");
+    finish(Experiment::new(&settings("score-every = 2\ndiagnostics = true"), Some(&path)).unwrap());
+    for task in read(&path) {
+        assert_eq!(task.alignment_high.unwrap().total(), 5, "steps 50 and 100 replay at random, 51 and 101 do not");
+        let [high, low, other] = [&task.picks_high, &task.picks_low, &task.picks_other]
+            .map(|picks| picks.as_ref().map_or(0, rehearsal_runs::Picks::total));
+        assert!(high == low && other > high, "{high} {low} {other}");
     }
 }
 
@@ -86,6 +118,8 @@ fn a_method_without_proxies_or_scores_leaves_them_out() {
     let task = &read(&path)[1];
     assert!(task.proxy_drift.is_empty() && task.distance_to_proxies.is_none());
     assert!(task.alignment_high.is_none() && task.loss_change.is_none());
+    assert!(task.picks_high.is_none() && task.first_order.is_none() && task.distances.is_empty());
+    assert_eq!(task.picks_other.as_ref().unwrap().total(), 200);
     assert_eq!(task.class_mix.iter().sum::<u64>(), 200);
 }
 

@@ -142,7 +142,7 @@ fn parity_pcr_balanced_four_steps() {
 fn pcr_balanced_four_steps(kernels: Kernels) {
     let golden = Golden::open("pcr_balanced");
     let plain = Device::flex();
-    let mut method = Pcr { temperature: TEMPERATURE, denominator: Denominator::Multiset };
+    let mut method = Pcr { temperature: TEMPERATURE, denominator: Denominator::Multiset, reduction: Reduction::Mean };
     let retrieval = LossChange { high: 2, low: 2, candidates: 6 };
     for step in 0..4 {
         let named = |name: &str| format!("step{step}.{name}");

@@ -55,14 +55,19 @@ type PaperOption = (&'static str, &'static str, fn(&Arm) -> bool);
 
 /// The options as the paper, or those whose methods it compares, have them: name, value, and to
 /// which arms they matter. What is not listed is not known to be the paper's.
-const PAPER_OPTIONS: [PaperOption; 24] = [
+const PAPER_OPTIONS: [PaperOption; 29] = [
     ("candidates", "50", Arm::scores),
+    ("score", "look-ahead", Arm::scores),
+    ("draws", "two", Arm::scores),
+    ("score-every", "1", Arm::scores),
+    ("feature-age", "100", |_| false),
     ("score-norm", "batch", Arm::scores),
     ("views", "both", |arm| arm.method == "pcr"),
     ("views", "augmented", |arm| arm.method != "pcr"),
     ("temperature", "0.09", |arm| arm.method == "pcr"),
     ("denominator", "multiset", |arm| arm.method == "pcr"),
     ("reduction", "mean", |arm| matches!(arm.method.as_str(), "er" | "aser" | "pcr")),
+    ("joint-passes", "each-task", |arm| arm.method == "joint"),
     ("der-alpha", "0.5", |arm| arm.method == "der++"),
     ("der-beta", "0.5", |arm| arm.method == "der++"),
     ("task-free", "false", |arm| arm.method == "er-ace"),

@@ -1,12 +1,15 @@
 //! Figures from runs: those of this field, and the paper's. One file per kind; a new one is one file
 //! and one line of [`all`].
 
+mod across;
 mod alignment;
 mod cost;
 mod curves;
 mod drift;
+mod histograms;
 mod matrices;
 mod retrieved;
+mod sides;
 
 use std::path::PathBuf;
 
@@ -96,6 +99,9 @@ pub fn all(conditions: &Conditions, arms: &[&Arm]) -> (Vec<Figure>, Vec<String>)
         figures.extend(cost::time(&scene));
         figures.extend(cost::peak_memory(&scene));
         let diagnosed = scene.diagnosed();
+        if scene.is_again() {
+            continue;
+        }
         if diagnosed.groups.is_empty() {
             notes.push(format!(
                 "No proxy drift, distances, alignment, loss change or class mix for {}: no run wrote diagnostics.jsonl.",
@@ -112,6 +118,8 @@ pub fn all(conditions: &Conditions, arms: &[&Arm]) -> (Vec<Figure>, Vec<String>)
             ("distance to proxies", retrieved::distance_to_proxies(&diagnosed)),
             ("class mix", retrieved::class_mix(&diagnosed)),
             ("loss change", alignment::loss_change(&diagnosed)),
+            ("age of tasks", sides::task_age(&diagnosed)),
+            ("replays per slot", sides::replays(&diagnosed)),
         ];
         let missing: Vec<&str> = made.iter().filter(|(_, figure)| figure.is_none()).map(|(name, _)| *name).collect();
         if !missing.is_empty() {
@@ -123,13 +131,21 @@ pub fn all(conditions: &Conditions, arms: &[&Arm]) -> (Vec<Figure>, Vec<String>)
             notes.push(format!("No gradient alignment for {}: diagnostics.jsonl does not hold it.", data.label()));
         }
         figures.extend(aligned);
+        // Only of those that score.
+        figures.extend(sides::class_mix(&diagnosed));
+        figures.extend(sides::first_order(&diagnosed));
     }
     (figures, notes)
 }
 
-/// Figures that compare conditions: accuracy against the size of the memory.
-pub fn across(study: &Study, arms: &[&Arm], bare: bool) -> Vec<Figure> {
-    cost::memory_size(study, arms, bare)
+/// Accuracy against the size of the memory, where that differs.
+pub fn by_memory(study: &Study, arms: &[&Arm], bare: bool) -> Vec<Figure> {
+    across::memory_size(study, arms, bare)
+}
+
+/// Accuracy against time, where runs of an arm differ in epochs or the like.
+pub fn by_time(study: &Study, arms: &[&Arm], bare: bool) -> Vec<Figure> {
+    across::time(study, arms, bare)
 }
 
 impl<'a> Scene<'a> {
@@ -155,6 +171,12 @@ impl<'a> Scene<'a> {
     /// Only the groups that wrote diagnostics.
     fn diagnosed(&self) -> Self {
         self.only(|group| group.runs.iter().any(|run| !run.diagnostics.is_empty()))
+    }
+
+    /// Whether all runs were read before: what does not depend on the statistics of the norm was
+    /// drawn then.
+    fn is_again(&self) -> bool {
+        self.groups.iter().flat_map(|named| &named.group.runs).all(|run| run.is_again)
     }
 
     fn only(&self, wanted: impl Fn(&Group) -> bool) -> Self {

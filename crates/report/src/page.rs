@@ -81,7 +81,7 @@ fn part(part: &Part, places: &Places, bare: bool) -> String {
 
 fn table(table: &Table, places: &Places) -> String {
     let notes: String =
-        table.notes.iter().map(|note| format!("<p class=\"note\">{}</p>\n", escaped(&note.replace('*', "")))).collect();
+        table.notes.iter().map(|note| format!("<p class=\"note\">{}</p>\n", emphasised(note))).collect();
     let body = html::table(table, &|runs| places.anchor(runs));
     let (id, title) = (&table.id, escaped(&table.title));
     format!(
@@ -89,6 +89,12 @@ fn table(table: &Table, places: &Places) -> String {
          <p class=\"files\">{}</p>\n</section>\n",
         links("tables", id, &["md", "tex", "csv"])
     )
+}
+
+/// With what stands between stars set apart.
+fn emphasised(note: &str) -> String {
+    let piece = |(i, piece): (usize, &str)| if i % 2 == 1 { format!("<em>{piece}</em>") } else { piece.to_owned() };
+    escaped(note).split('*').enumerate().map(piece).collect()
 }
 
 fn figure(figure: &Figure, places: &Places, bare: bool) -> String {

@@ -3,6 +3,7 @@
 use rehearsal_runs::Settings;
 
 use crate::{
+    readings,
     run::Run,
     settings::{self, Part},
 };
@@ -35,6 +36,11 @@ const PAPER_PROTOCOL: [(&str, &str); 11] = [
     ("offer", "every-epoch"),
     ("recalibrate", "off"),
 ];
+
+/// With which statistics of the norm networks were tested, in words.
+pub const AS_TRAINED: &str = "statistics as training left them";
+/// The other ones.
+pub const REESTIMATED: &str = "statistics re-estimated from the memory";
 
 /// Settings of data that a run writes only where they are not as usual.
 const UNUSUAL: [&str; 5] = ["size", "stream", "blur", "task-classes", "skip-bad"];
@@ -183,19 +189,49 @@ impl Protocol {
         Self(self.0.without("memory"))
     }
 
+    /// How many passes over each task.
+    pub fn epochs(&self) -> Option<f64> {
+        self.0.number("epochs")
+    }
+
+    /// All but the number of passes.
+    pub fn but_epochs(&self) -> Self {
+        Self(self.0.without("epochs"))
+    }
+
+    /// Whether networks are tested with statistics of the norm re-estimated from the memory.
+    pub fn is_reestimated(&self) -> bool {
+        self.0.get(readings::SETTING) == readings::MEMORY
+    }
+
+    /// What stands before the names of files about such conditions.
+    pub fn prefix(&self) -> &'static str {
+        if self.is_reestimated() { "recalibrated-" } else { "" }
+    }
+
+    /// All but which statistics of the norm networks are tested with.
+    pub fn but_statistics(&self) -> Self {
+        Self(self.0.without(readings::SETTING))
+    }
+
     /// "50 epochs, memory 10,000, width 64", and whatever else differs from another of these
     /// protocols.
     pub fn label(&self, among: &[Self]) -> String {
-        let mut said = vec![counted(self.0.get("epochs"), "epoch")];
+        let mut said: Vec<String> = self.epochs().map(epochs_text).into_iter().collect();
         if let Some(memory) = self.memory() {
             said.push(format!("memory {}", thousands(memory as u64)));
         }
         said.push(format!("width {}", self.0.get("width")));
         let mut rest: Vec<&str> = among.iter().flat_map(|other| self.0.differing(&other.0)).collect();
-        rest.retain(|name| !["epochs", "memory", "width"].contains(name));
+        rest.retain(|name| !["epochs", "memory", "width", readings::SETTING].contains(name));
         rest.sort_unstable();
         rest.dedup();
         said.extend(rest.iter().map(|name| format!("{name} {}", self.0.get(name))));
+        if self.is_reestimated() {
+            said.push(REESTIMATED.into());
+        } else if among.iter().any(Self::is_reestimated) {
+            said.push(AS_TRAINED.into());
+        }
         said.join(", ")
     }
 
@@ -219,8 +255,9 @@ impl Protocol {
     }
 }
 
-fn counted(number: &str, word: &str) -> String {
-    if number == "1" { format!("1 {word}") } else { format!("{number} {word}s") }
+/// "1 epoch", "20 epochs".
+pub fn epochs_text(epochs: f64) -> String {
+    if epochs as u64 == 1 { "1 epoch".into() } else { format!("{epochs} epochs") }
 }
 
 /// 10000 as 10,000.

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rehearsal_runs::atomic;
+use rehearsal_runs::{atomic, regular};
 use thiserror::Error;
 
 use crate::{
@@ -20,6 +20,7 @@ use crate::{
     },
     page::{self, Places},
     protocol::Protocol,
+    readings::is_reestimated,
     study::{Group, Study},
     table::Table,
     tables::{self, Conditions},
@@ -28,6 +29,9 @@ use crate::{
 /// Stands in the directory of a report while it is written: one that was interrupted is known by
 /// it, and may be replaced.
 const UNFINISHED: &str = "report.unfinished";
+
+/// More than any page has, in bytes.
+const LARGEST_PAGE: u64 = 1 << 30;
 
 /// A report of some runs.
 pub struct Report {
@@ -88,23 +92,38 @@ impl Report {
         let arms: Vec<&Arm> =
             study.groups.iter().map(|group| &group.arm).collect::<BTreeSet<_>>().into_iter().collect();
         let mut parts: Vec<Part> = (0..protocols.len()).map(|i| part(&study, &protocols, i, &arms, options)).collect();
-        let tables = if options.paper { tables::across(&study) } else { Vec::new() };
-        let figures = figures::across(&study, &arms, options.bare);
-        if !tables.is_empty() || !figures.is_empty() {
-            let title = "Across conditions: the size of the memory".into();
-            parts.push(Part { id: "across".into(), title, tables, figures, notes: Vec::new() });
-        } else if let Some(first) = parts.first_mut().filter(|_| options.paper) {
-            first.notes.push(
-                "No table of memory sizes (Table 2) and no accuracy against the size of the memory: they need runs that differ in it.".into(),
-            );
+        let statistics = tables::recalibration(&study);
+        let (by_time, times) = (tables::by_time(&study), figures::by_time(&study, &arms, options.bare));
+        let sizes = if options.paper { tables::by_memory(&study) } else { Vec::new() };
+        let figures_of_sizes = figures::by_memory(&study, &arms, options.bare);
+        if let Some(first) = parts.first_mut().filter(|_| options.paper && sizes.is_empty()) {
+            first.notes.push("No table of memory sizes (Table 2): it needs runs that differ in it.".into());
+        }
+        let across = [
+            ("statistics", "Across conditions: the norm's statistics", statistics, Vec::new()),
+            ("time", "Across conditions: accuracy for the time", by_time, times),
+            ("across", "Across conditions: the size of the memory", sizes, figures_of_sizes),
+        ];
+        for (id, title, tables, figures) in across {
+            if !tables.is_empty() || !figures.is_empty() {
+                parts.push(Part { id: id.into(), title: title.into(), tables, figures, notes: Vec::new() });
+            }
         }
         Self { study, parts, options }
     }
 
     /// What it is made of, in a sentence or two.
     pub fn summary(&self) -> String {
-        let (runs, groups) = (self.study.runs(), self.study.groups.len());
+        let (runs, twice) = self.study.runs();
+        let groups = self.study.groups.iter().map(|group| (&group.data, group.protocol.but_statistics(), &group.arm));
+        let groups = groups.collect::<BTreeSet<_>>().len();
         let mut text = format!("{} in {}.", counted(runs, "run"), counted(groups, "group"));
+        if twice > 0 {
+            let runs = if twice == runs { "All".to_owned() } else { counted(twice, "run") };
+            text = format!(
+                "{text} {runs} tested with the norm's statistics as training left them and as re-estimated from the memory."
+            );
+        }
         for (count, what) in [
             (self.study.unfinished.len(), "without a result"),
             (self.study.repeated.len(), "not counted, because another has the same settings and seed"),
@@ -182,7 +201,7 @@ impl Report {
 
 fn part(study: &Study, protocols: &[Protocol], i: usize, arms: &[&Arm], options: Options) -> Part {
     let protocol = &protocols[i];
-    let prefix = if i == 0 { String::new() } else { format!("p{}-", i + 1) };
+    let prefix = prefix(protocols, i);
     let label = protocol.label(protocols);
     let Options { paper, bare } = options;
     let conditions = Conditions { study, protocol, groups: study.of_protocol(protocol), prefix, label, paper, bare };
@@ -193,6 +212,18 @@ fn part(study: &Study, protocols: &[Protocol], i: usize, arms: &[&Arm], options:
     Part { id: format!("conditions-{}", i + 1), title: conditions.label.clone(), tables, figures, notes }
 }
 
+/// What stands before the names of tables and figures: nothing for the first conditions, else their
+/// number; and what tells the same conditions with re-estimated statistics from those without.
+fn prefix(protocols: &[Protocol], i: usize) -> String {
+    let number = |i: usize| if i == 0 { String::new() } else { format!("p{}-", i + 1) };
+    let (reestimated, rest) = (protocols[i].is_reestimated(), protocols[i].but_statistics());
+    let as_trained = |other: &Protocol| !other.is_reestimated() && other.but_statistics() == rest;
+    match protocols.iter().position(as_trained) {
+        Some(twin) if reestimated => format!("{}{}", protocols[i].prefix(), number(twin)),
+        _ => number(i),
+    }
+}
+
 /// What was missing of the data, and what makes runs doubtful: each once, with how many runs it is
 /// about.
 fn doubts(groups: &[&Group]) -> Vec<String> {
@@ -200,6 +231,9 @@ fn doubts(groups: &[&Group]) -> Vec<String> {
     let mut said: BTreeMap<String, usize> = BTreeMap::new();
     for part in runs().flat_map(|run| &run.incomplete_data) {
         *said.entry(format!("Only a part of the data was there: {part}")).or_default() += 1;
+    }
+    for why_not in runs().filter(|run| is_reestimated(run)).filter_map(|run| run.why_not_reestimated.as_ref()) {
+        *said.entry(format!("No statistics were re-estimated before the last test: {why_not}")).or_default() += 1;
     }
     for run in runs() {
         for warning in &run.warnings {
@@ -216,7 +250,8 @@ fn doubts(groups: &[&Group]) -> Vec<String> {
 /// It holds something else.
 pub fn may_write(directory: &Path) -> Result<(), WriteError> {
     let is_empty = fs::read_dir(directory).map_or(true, |mut entries| entries.next().is_none());
-    let is_report = fs::read_to_string(directory.join("index.html")).is_ok_and(|page| page.contains(page::GENERATOR));
+    let page = regular::read_to_string(&directory.join("index.html"), LARGEST_PAGE);
+    let is_report = page.is_ok_and(|page| page.contains(page::GENERATOR));
     let unfinished = directory.join(UNFINISHED);
     let is_unfinished = unfinished.exists() || unfinished.with_added_extension("partial").exists();
     if is_empty || is_report || is_unfinished { Ok(()) } else { Err(WriteError::Taken(directory.into())) }

@@ -11,7 +11,7 @@ use std::{
 use rehearsal_measure::AccuracyMatrix;
 use rehearsal_runs::{
     Settings, TaskDiagnostics, files, regular,
-    seal::{fingerprint, fingerprints},
+    seal::{self, FileError, MISSING, fingerprints},
 };
 use serde::Deserialize;
 use thiserror::Error;
@@ -38,6 +38,8 @@ pub struct Run {
     pub class_names: Vec<String>,
     /// Accuracies after each task.
     pub matrix: AccuracyMatrix,
+    /// Steps of the optimizer.
+    pub steps: Option<u64>,
     /// Seconds of learning and testing.
     pub seconds: Option<f64>,
     /// New samples per second.
@@ -48,6 +50,21 @@ pub struct Run {
     pub correct: Option<Vec<bool>>,
     /// One entry per task, if the run was asked for them.
     pub diagnostics: Vec<TaskDiagnostics>,
+    /// What it says with re-estimated statistics of the norm, where it was tested with either.
+    pub reestimated: Option<Reestimated>,
+    /// Why nothing was re-estimated, where it should have been.
+    pub why_not_reestimated: Option<String>,
+    /// Whether this is its second reading: see [`readings`](crate::readings::readings).
+    pub is_again: bool,
+}
+
+/// What a run says with statistics of the norm that were re-estimated from the memory.
+#[derive(Clone, Debug)]
+pub struct Reestimated {
+    /// Accuracies after each task.
+    pub matrix: AccuracyMatrix,
+    /// Which test images the final model got right; none if the run did not write it.
+    pub correct: Option<Vec<bool>>,
 }
 
 /// A run without a result: in progress, stopped or failed.
@@ -105,11 +122,24 @@ struct ResultFile {
     samples_per_second: Option<f64>,
     peak_memory_bytes: Option<u64>,
     test_images: Option<usize>,
+    steps: Option<u64>,
+    recalibration: Option<Recalibration>,
+    recalibrated: Option<Recalibrated>,
 }
 
 #[derive(Deserialize)]
 struct Seconds {
     total: f64,
+}
+
+#[derive(Deserialize)]
+struct Recalibration {
+    why_not: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Recalibrated {
+    matrix: AccuracyMatrix,
 }
 
 impl Run {
@@ -147,11 +177,23 @@ pub fn read(directory: &Path) -> Result<Found, ReadError> {
         return Ok(Found::Unfinished(Unfinished { path: directory.into(), settings }));
     }
     let json = text(&result)?;
-    let file: ResultFile = serde_json::from_str(&json).map_err(|error| damaged(&result, error.to_string()))?;
-    check_files(directory, &json)?;
+    let mut file: ResultFile = serde_json::from_str(&json).map_err(|error| damaged(&result, error.to_string()))?;
+    if !check_files(directory, &json)? {
+        file.warnings.push(MISSING.into());
+    }
     if file.matrix.tasks_seen() == 0 {
         return Err(damaged(&result, "its accuracy matrix is empty"));
     }
+    let reestimated = match file.recalibrated {
+        Some(other) if other.matrix.tasks_seen() != file.matrix.tasks_seen() => {
+            return Err(damaged(&result, "its two accuracy matrices have different sizes"));
+        }
+        Some(Recalibrated { matrix }) => {
+            let correct = correct(&directory.join(files::RECALIBRATED_PREDICTIONS), file.test_images)?;
+            Some(Reestimated { matrix, correct })
+        }
+        None => None,
+    };
     let seed = file.config.get("seed").and_then(serde_json::Value::as_u64);
     let seed = seed.ok_or_else(|| damaged(&result, "its config has no seed"))?;
     Ok(Found::Finished(Box::new(Run {
@@ -163,26 +205,27 @@ pub fn read(directory: &Path) -> Result<Found, ReadError> {
         warnings: file.warnings,
         class_names: file.class_names,
         matrix: file.matrix,
+        steps: file.steps,
         seconds: file.seconds.map(|seconds| seconds.total),
         samples_per_second: file.samples_per_second,
         peak_memory_bytes: file.peak_memory_bytes,
         correct: correct(&directory.join(files::PREDICTIONS), file.test_images)?,
         diagnostics: diagnostics(&directory.join(files::DIAGNOSTICS))?,
+        reestimated,
+        why_not_reestimated: file.recalibration.and_then(|recalibration| recalibration.why_not),
+        is_again: false,
     })))
 }
 
-/// Whether a run is as it was sealed, if it was.
-fn check_files(directory: &Path, json: &str) -> Result<(), ReadError> {
+/// Whether a run is as it was sealed; false if it was not sealed.
+fn check_files(directory: &Path, json: &str) -> Result<bool, ReadError> {
     let sealed = fingerprints(json).map_err(|error| damaged(&directory.join(files::RESULT), error.to_string()))?;
-    for (name, sum) in sealed.unwrap_or_default() {
-        let path = directory.join(&name);
-        let bytes =
-            regular::read(&path, LARGEST).map_err(|error| ReadError::Unreadable { path: path.clone(), error })?;
-        if fingerprint(&bytes) != sum {
-            return Err(damaged(&path, "its checksum is another than when the run was finished"));
-        }
-    }
-    Ok(())
+    let Some(sealed) = sealed else { return Ok(false) };
+    seal::check_files(directory, &sealed).map_err(|error| match error {
+        FileError::Changed { path, why } => damaged(&path, why),
+        FileError::Unreadable { path, error } => ReadError::Unreadable { path, error },
+    })?;
+    Ok(true)
 }
 
 fn correct(path: &Path, test_images: Option<usize>) -> Result<Option<Vec<bool>>, ReadError> {
@@ -242,6 +285,10 @@ mod tests {
             assert!(error().contains(name) && error().contains("cannot be read"), "{}", error());
             fs::write(place.path().join(name), written).unwrap();
         }
+        let later = place.path().join(files::RECALIBRATED_PREDICTIONS);
+        fs::write(&later, [1, 1]).unwrap();
+        assert!(error().ends_with("it was not there when the run was finished"), "{}", error());
+        fs::remove_file(later).unwrap();
         let text = fs::read_to_string(place.path().join(files::RESULT)).unwrap();
         fs::write(place.path().join(files::RESULT), text.replace("[[0.5]]", "[[0.9]]")).unwrap();
         assert!(error().contains("it is not as it was written"), "{}", error());

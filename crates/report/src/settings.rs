@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rehearsal_runs::{Role, Settings};
 
+use crate::readings;
+
 /// What is learned.
 pub fn data(settings: &Settings) -> Part {
     part(settings, Role::Data)
@@ -23,8 +25,9 @@ pub fn arm(settings: &Settings) -> Part {
 fn part(settings: &Settings, role: Role) -> Part {
     let wanted = settings.names().filter(|name| Role::of_setting(name) == role);
     let value = |name: &str| match settings.text(name).unwrap_or_default() {
-        // The results of a run that tested with either are those that it has with plain statistics.
-        both if name == "recalibrate" && both == "both" => "off".to_owned(),
+        // A run that was tested with either says this with the statistics that training left, and
+        // the rest in its second reading.
+        both if name == readings::SETTING && both == readings::BOTH => "off".to_owned(),
         value => value,
     };
     Part(wanted.map(|name| (name.to_owned(), value(name))).collect())

@@ -1,7 +1,7 @@
 //! All runs of a report, grouped by everything but the seed.
 
 use std::{
-    collections::{BTreeMap, btree_map::Entry},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     path::{Path, PathBuf},
 };
 
@@ -11,6 +11,7 @@ use crate::{
     arm::Arm,
     find::find,
     protocol::{Data, Protocol},
+    readings::readings,
     run::{Found, ReadError, Run, Unfinished, read},
 };
 
@@ -56,15 +57,18 @@ impl Study {
             match found {
                 Found::Unfinished(run) => study.unfinished.push(run),
                 Found::Finished(run) => {
-                    let key =
-                        (Data::of_run(&run), Protocol::from_settings(&run.settings), Arm::from_settings(&run.settings));
-                    match groups.entry(key).or_default().entry(run.seed) {
-                        Entry::Occupied(_) => study.repeated.push(run.path),
-                        Entry::Vacant(place) => drop(place.insert(*run)),
+                    for run in readings(*run) {
+                        let settings = &run.settings;
+                        let key = (Data::of_run(&run), Protocol::from_settings(settings), Arm::from_settings(settings));
+                        match groups.entry(key).or_default().entry(run.seed) {
+                            Entry::Occupied(_) => study.repeated.push(run.path),
+                            Entry::Vacant(place) => drop(place.insert(run)),
+                        }
                     }
                 }
             }
         }
+        study.repeated.dedup();
         let group = |((data, protocol, arm), runs): ((Data, Protocol, Arm), BTreeMap<u64, Run>)| Group {
             arm,
             data,
@@ -75,9 +79,12 @@ impl Study {
         study
     }
 
-    /// How many runs are counted.
-    pub fn runs(&self) -> usize {
-        self.groups.iter().map(|group| group.runs.len()).sum()
+    /// How many runs are counted, and how many of them were tested with either statistics of the
+    /// norm.
+    pub fn runs(&self) -> (usize, usize) {
+        let runs = || self.groups.iter().flat_map(|group| &group.runs);
+        let paths = |runs: &mut dyn Iterator<Item = &Run>| runs.map(|run| &run.path).collect::<BTreeSet<_>>().len();
+        (paths(&mut runs()), paths(&mut runs().filter(|run| run.is_again)))
     }
 
     /// Every protocol that has a group of its own: that of the paper first, then those with most
@@ -106,6 +113,20 @@ impl Study {
             group.protocol == *protocol || group.protocol.is_without_memory_of(protocol) && learned(&group.data)
         };
         self.groups.iter().filter(belongs).collect()
+    }
+
+    /// The groups that learned the same under conditions that differ in the number of passes only,
+    /// where there are two such conditions: what takes longer, and is it worth it? By the rest of
+    /// their conditions and by their data.
+    pub fn by_epochs(&self) -> Vec<(Protocol, &Data, Vec<&Group>)> {
+        let mut sets: BTreeMap<(Protocol, &Data), Vec<&Group>> = BTreeMap::new();
+        for group in self.groups.iter().filter(|group| group.protocol.epochs().is_some()) {
+            sets.entry((group.protocol.but_epochs(), &group.data)).or_default().push(group);
+        }
+        sets.retain(|_, groups| groups.iter().map(|group| &group.protocol).collect::<BTreeSet<_>>().len() > 1);
+        let mut sets: Vec<_> = sets.into_iter().map(|((protocol, data), groups)| (protocol, data, groups)).collect();
+        sets.sort_by_key(|(protocol, ..)| protocol.is_reestimated());
+        sets
     }
 
     /// How many runs without a result would belong to such a group.

@@ -57,6 +57,13 @@ pub enum Cell {
     },
     /// A measure over seeds.
     Measured(Measured),
+    /// How far a measure is from that of another arm.
+    Difference {
+        /// The difference and its test.
+        against: Against,
+        /// The runs behind it.
+        runs: Vec<PathBuf>,
+    },
     /// Anything else, as text.
     Text {
         /// The text.
@@ -79,8 +86,6 @@ pub struct Measured {
     pub best: bool,
     /// The mean's difference from the row it builds on.
     pub change: Option<f64>,
-    /// How far it is from its reference, over pairs of runs.
-    pub against: Option<Against>,
     /// The paper's number and what ours says beside it.
     pub paper: Option<(f64, Verdict)>,
     /// The runs behind it.
@@ -109,14 +114,16 @@ impl Against {
         Self { mean: difference.mean * scale, interval, effect: difference.effect, p, holm }
     }
 
-    /// "+2.1 [−0.3, +4.5]", and "d +0.84, p 0.0625 (0.1250)".
-    pub fn text(&self) -> [String; 2] {
-        let interval =
-            self.interval.map_or(String::new(), |[low, high]| format!(" [{}, {}]", signed(low, 1), signed(high, 1)));
+    /// "+2.1", "[−0.3, +4.5]", "d +0.84, p 0.0625", and, where it differs, "Holm 0.1250".
+    pub fn text(&self) -> Vec<String> {
+        let interval = self.interval.map(|[low, high]| format!("[{}, {}]", signed(low, 1), signed(high, 1)));
         let effect = self.effect.map_or(String::new(), |effect| format!("d {}, ", signed(effect, 2)));
         let (p, holm) = (p_text(self.p), p_text(self.holm));
-        let corrected = if p == holm { String::new() } else { format!(" ({holm})") };
-        [format!("{}{interval}", signed(self.mean, 1)), format!("{effect}p {p}{corrected}")]
+        let corrected = (p != holm).then(|| format!("Holm {holm}"));
+        [Some(signed(self.mean, 1)), interval, Some(format!("{effect}p {p}")), corrected]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
@@ -135,7 +142,7 @@ impl Measured {
             ..value
         };
         let runs = group.paths().map(Into::into).collect();
-        Some(Self { value: scaled, decimals: 2, better, best: false, change: None, against: None, paper: None, runs })
+        Some(Self { value: scaled, decimals: 2, better, best: false, change: None, paper: None, runs })
     }
 
     /// Beside the paper's number, if it has one.
@@ -147,10 +154,8 @@ impl Measured {
     /// "49.96 ± 0.31", or without a deviation for one seed.
     pub fn text(&self) -> String {
         let decimals = self.decimals;
-        match self.value.deviation {
-            Some(deviation) => format!("{:.decimals$} ± {deviation:.decimals$}", self.value.mean),
-            None => format!("{:.decimals$}", self.value.mean),
-        }
+        let mean = format!("{:.decimals$}", self.value.mean).replace('-', "−");
+        self.value.deviation.map_or(mean.clone(), |deviation| format!("{mean} ± {deviation:.decimals$}"))
     }
 }
 
@@ -168,7 +173,7 @@ impl Cell {
         match self {
             Self::Missing { .. } => &[],
             Self::Measured(measured) => &measured.runs,
-            Self::Text { runs, .. } => runs,
+            Self::Difference { runs, .. } | Self::Text { runs, .. } => runs,
         }
     }
 

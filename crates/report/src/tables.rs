@@ -2,11 +2,16 @@
 //! table; a new one is one file and one line of [`all`].
 
 mod buffers;
+mod by_time;
 mod comparisons;
+mod costs;
+mod differences;
 mod first_and_last;
+mod learned;
 mod mcnemar;
 mod methods;
 mod ratios;
+mod recalibration;
 mod results;
 mod selections;
 mod wilcoxon;
@@ -45,10 +50,14 @@ pub struct Conditions<'a> {
 /// made.
 pub fn all(conditions: &Conditions) -> (Vec<Table>, Vec<String>) {
     let mut tables = vec![results::table(conditions)];
+    tables.extend(differences::table(conditions));
     tables.extend(wilcoxon::table(conditions));
     tables.extend(mcnemar::tables(conditions));
     tables.extend(first_and_last::tables(conditions));
-    tables.push(results::costs(conditions));
+    // What was read a second time cost nothing again.
+    if !conditions.groups.iter().flat_map(|group| &group.runs).all(|run| run.is_again) {
+        tables.push(costs::table(conditions));
+    }
     let mut notes = Vec::new();
     if conditions.paper {
         of_paper(conditions, &mut tables, &mut notes);
@@ -80,9 +89,19 @@ fn of_paper(conditions: &Conditions, tables: &mut Vec<Table>, notes: &mut Vec<St
     );
 }
 
-/// The table that compares conditions: Table 2, one per protocol but for its memory.
-pub fn across(study: &Study) -> Vec<Table> {
+/// Table 2, one per protocol but for its memory.
+pub fn by_memory(study: &Study) -> Vec<Table> {
     buffers::tables(study)
+}
+
+/// What arms reach in how much time, where they were run for more or fewer epochs.
+pub fn by_time(study: &Study) -> Vec<Table> {
+    by_time::tables(study)
+}
+
+/// What re-estimated statistics of the norm change, where runs were tested with either.
+pub fn recalibration(study: &Study) -> Vec<Table> {
+    recalibration::tables(study)
 }
 
 impl Conditions<'_> {

@@ -3,8 +3,8 @@
     python3 browser.py REPORT/index.html [--screenshots DIR]
 
 Fails if the page has no tables or figures, if a legend entry does not hide and show its series, if pointing at a mark says nothing, if the
-colours do not change with the theme, if a link leads nowhere, if the page is wider than a window of 1280 or 400 pixels, or one of 400 pixels leaves no
-room for a table's numbers, or if the browser reports any error. Speaks to the browser through a pipe
+colours do not change with the theme, if a link leads nowhere, if the page is wider than a window of 1280 or 400 pixels, if a table or figure is cut
+off in one of 1280, if one of 400 leaves no room for a table's numbers or sets them too small, or if the browser reports any error. Speaks to the browser through a pipe
 (--remote-debugging-pipe): needs Python's standard library and Chromium, nothing else.
 """
 
@@ -177,6 +177,8 @@ def use(browser, page, screenshots):
     # As wide as a small laptop, and as a phone: wide tables scroll inside their own frame, and numbers have room.
     browser.call("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
     check(browser.ask("document.documentElement.scrollWidth <= 1280"), "the page is as wide as a window of 1280 pixels")
+    cut = browser.ask("[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).map(s => s.parentElement.id)")
+    check(cut == [], f"every table and figure is whole there {cut or ''}")
     browser.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
     check(browser.ask("document.documentElement.scrollWidth <= 400"), "the page is as wide as a window of 400 pixels")
     room = browser.ask(
@@ -184,6 +186,8 @@ def use(browser, page, screenshots):
         " > 0.5 * s.getBoundingClientRect().width).map(s => s.id)"
     )
     check(room == [], f"names leave half of it to numbers {room or ''}")
+    smallest = browser.ask("Math.min(...[...document.querySelectorAll('section.table td, section.table small')].map(c => parseFloat(getComputedStyle(c).fontSize)))")
+    check(smallest >= 11, f"letters of tables have {smallest} pixels at least")
     if screenshots:
         browser.ask("document.querySelector('section.table').scrollIntoView()")
         browser.screenshot(screenshots / "narrow.png")

@@ -153,6 +153,52 @@ fn curves_over_stages_show_what_was_known_by_then() {
 }
 
 #[test]
+fn either_side_of_a_retrieval_is_told_apart() {
+    let small = json!({ "dataset": "embedded", "classes": 10, "tasks": 5 });
+    let balanced = json!({ "retrieval": "balanced", "ratio": "5:5" });
+    let (_directory, report) =
+        report([Made::paper().with(small.clone()).diagnosed(), Made::paper().with(small).with(balanced).diagnosed()]);
+    let (high, low) = ("highest change of loss (conflicting)", "lowest change of loss (aligned)");
+    let other = "at random, or for another reason";
+    for id in ["task-age-embedded", "replays-embedded"] {
+        assert_eq!(legend(figure(&report, id)), [high, low, other], "{id}");
+    }
+    // In the third task ages 0, 1 and 2 were picked 10, 10 and 10 times by one side, 20, 15 and 10 by the other.
+    let age = &figure(&report, "task-age-embedded").svg;
+    assert!(age.contains(&format!("{high}: while learning task 3: 1.00 tasks")), "{age}");
+    assert!(age.contains(&format!("{low}: while learning task 3: 0.78 tasks")));
+    // Of 5 tasks of 100 and 105 slots.
+    let replays = &figure(&report, "replays-embedded").svg;
+    assert!(replays.contains("PCR + balanced, n = 500 to 525</text>"), "{replays}");
+    assert!(replays.contains(&format!("{high}: 0 times: 40.00 % of 500")));
+    let order = figure(&report, "first-order-embedded");
+    assert_eq!(legend(order), ["both sides", high, low]);
+    assert!(order.svg.contains("both sides: while learning task 2: 0.900") && !order.svg.contains("PCR + random"));
+    let mix = &figure(&report, "class-mix-sides-embedded").svg;
+    assert!(mix.contains("highest</text>") && mix.contains("lowest</text>"), "{mix}");
+}
+
+#[test]
+fn distances_are_a_series_within_tasks() {
+    let small = json!({ "dataset": "embedded", "classes": 10, "tasks": 5 });
+    let (directory, report) = report([Made::paper().with(small).diagnosed()]);
+    let inner = figure(&report, "inner-distance-embedded");
+    assert!(inner.svg.contains("task 2, steps 5 to 8: ") && inner.note.contains("stretches"), "{}", inner.note);
+    // An older run tells one distance for each task.
+    let file = directory.path().join("run000/diagnostics.jsonl");
+    let lines = std::fs::read_to_string(&file).unwrap();
+    let older = |line: &str| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line.as_object_mut().unwrap().remove("distances");
+        line.to_string()
+    };
+    std::fs::write(&file, lines.lines().map(older).collect::<Vec<_>>().join("\n")).unwrap();
+    let report = Report::new(Study::read(&[directory.path().into()]).unwrap(), Options::default());
+    let inner = figure(&report, "inner-distance-embedded");
+    assert!(inner.svg.contains("task 2, raw: ") && !inner.note.contains("stretches"), "{}", inner.note);
+}
+
+#[test]
 fn bare_figures_have_no_title() {
     let directory = tempfile::tempdir().unwrap();
     let made = Made::paper().with(json!({ "dataset": "embedded", "classes": 10, "tasks": 5 })).diagnosed();

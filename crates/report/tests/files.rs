@@ -65,6 +65,7 @@ fn every_table_and_figure_is_there_in_every_format() {
         "ratios-forgetting",
         "selections",
         "results",
+        "differences",
         "tests",
         "mcnemar-embedded",
         "first-and-last-embedded",
@@ -93,6 +94,10 @@ fn every_table_and_figure_is_there_in_every_format() {
         "class-mix",
         "loss-change",
         "alignment-1",
+        "task-age",
+        "replays",
+        "class-mix-sides",
+        "first-order",
     ] {
         let svg = text(&files[&format!("figures/{figure}-embedded.svg")]);
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{figure}");

@@ -110,7 +110,7 @@ fn table_1_has_the_papers_rows_and_numbers_and_shows_what_is_missing() {
     let paper = |cell: &Cell| match cell {
         Cell::Missing { paper, .. } => *paper,
         Cell::Measured(measured) => measured.paper.map(|(paper, _)| paper),
-        Cell::Text { .. } => None,
+        Cell::Difference { .. } | Cell::Text { .. } => None,
     };
     assert_eq!(paper(cell(table, "DER++", "CIFAR100, Fgt.")), Some(41.08));
     assert_eq!(paper(cell(table, "fine-tune", "CIFAR100, Acc.")), None);
@@ -280,7 +280,7 @@ fn by_default_a_report_shows_what_was_run_and_nothing_else() {
     let (_directory, study) = study(made());
     let report = Report::new(study, Options::default());
     let ids: Vec<&str> = report.parts.iter().flat_map(|part| &part.tables).map(|table| table.id.as_str()).collect();
-    assert_eq!(ids, ["results", "tests", "mcnemar-cifar100", "first-and-last-cifar100", "costs"]);
+    assert_eq!(ids, ["results", "differences", "tests", "mcnemar-cifar100", "first-and-last-cifar100", "costs"]);
     let cells = |table: &Table| table.rows.iter().flat_map(|row| &row.cells).cloned().collect::<Vec<_>>();
     for table in report.parts.iter().flat_map(|part| &part.tables) {
         for cell in cells(table) {
@@ -304,14 +304,32 @@ fn results_hold_every_measure_and_its_difference_from_the_reference() {
     assert_eq!(results.columns(), 1 + rehearsal_measure::METRICS.len());
     let of = |row: &str| cell(results, row, "accuracy").measured().unwrap().clone();
     let (random, ours) = (of("PCR + random"), of("PCR + balanced"));
-    assert_eq!(random.against, None, "it is the reference");
-    let against = ours.against.unwrap();
-    assert!((against.mean - (ours.value.mean - random.value.mean)).abs() < 1e-9);
+    let differences = table(&report, "differences");
+    assert_eq!(rows(differences), ["PCR + balanced vs. PCR + random"], "random is the reference");
+    assert_eq!((differences.columns(), said(&differences.rows[0].cells[0])), (results.columns(), "4"));
+    let Cell::Difference { against, runs } = cell(differences, "PCR + balanced vs. PCR + random", "accuracy") else {
+        panic!("no difference");
+    };
+    assert!((against.mean - (ours.value.mean - random.value.mean)).abs() < 1e-9 && runs.len() == 8);
     let [low, high] = against.interval.unwrap();
     assert!(low < against.mean && against.mean < high && against.effect.unwrap() > 0.0);
     assert_eq!((against.p, against.holm), (0.125, 0.125), "four of four");
     let text = against.text();
-    assert!(text[0].starts_with('+') && text[0].ends_with(']') && text[1].ends_with(", p 0.1250"), "{text:?}");
+    assert!(text[0].starts_with('+') && text[1].ends_with(']') && text[2].ends_with(", p 0.1250"), "{text:?}");
+    assert_eq!(text.len(), 3, "of one comparison Holm says nothing new");
+}
+
+#[test]
+fn an_arm_whose_options_nobody_ran_at_random_is_still_measured_against_its_method() {
+    let cheap = balanced().with(json!({ "score-every": 4 }));
+    let er = Made::paper().with(json!({ "method": "er" })).quality(0.2);
+    let made = [er, Made::paper(), cheap].into_iter().flat_map(|made| [made.seed(0)]);
+    let (_directory, study) = study(made);
+    let report = Report::new(study, Options::default());
+    assert_eq!(
+        rows(table(&report, "differences")),
+        ["PCR + random vs. ER + random", "PCR + balanced vs. PCR + random"]
+    );
 }
 
 #[test]

@@ -36,6 +36,15 @@ pub fn write_with(path: &Path, content: impl FnOnce(&mut File) -> io::Result<()>
     sync_directory(path.parent().unwrap_or(Path::new("")))
 }
 
+/// Puts a file that was written whole, or a directory, in another's place, and makes that last.
+///
+/// # Errors
+/// It cannot be done; or, if only the last step fails, it is done but may not last.
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    sync_directory(to.parent().unwrap_or(Path::new("")))
+}
+
 /// A file that nobody else made, in the place of whatever stands there.
 fn create_anew(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {

@@ -40,12 +40,88 @@ pub struct TaskDiagnostics {
     /// The same for the samples picked for a *low* change of loss.
     #[serde(default)]
     pub alignment_low: Option<Histogram>,
-    /// Changes of loss of all candidates that were scored.
+    /// Changes of loss of all candidates that were scored, as the retrieval estimated them.
     #[serde(default)]
     pub loss_change: Option<Histogram>,
     /// How often each class was retrieved: one count per class seen so far.
     #[serde(default)]
     pub class_mix: Vec<u64>,
+    /// Those picked for a *high* change of loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picks_high: Option<Picks>,
+    /// Those picked for a *low* change of loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picks_low: Option<Picks>,
+    /// Those picked for another reason: at random, say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picks_other: Option<Picks>,
+    /// Whether the change of loss of a picked sample goes with `−lr·⟨g, g_x⟩`, what its gradient and
+    /// the batch's make of it to first order: over the picks of both sides, in the steps whose
+    /// gradients were compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_order: Option<Correlation>,
+    /// The same over the picks of the high side alone: within a side nothing comes from there being
+    /// two ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_order_high: Option<Correlation>,
+    /// The same over the picks of the low side alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_order_low: Option<Correlation>,
+    /// Both distances along the task: means over stretches of equally many steps, at most 50 of
+    /// them, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distances: Vec<Stretch>,
+}
+
+/// Samples that were picked for one reason while a task was learned.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Picks {
+    /// How many of them came so many tasks before the one that is learned: first those of the task
+    /// itself.
+    #[serde(default)]
+    pub task_age: Vec<u64>,
+    /// How many of each class: one count per class seen so far.
+    #[serde(default)]
+    pub class_mix: Vec<u64>,
+    /// How many slots were picked so often, of those filled when the task ended: first those never
+    /// picked, last those picked so often or more.
+    #[serde(default)]
+    pub slots_by_replays: Vec<u64>,
+}
+
+/// How closely two quantities go together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Correlation {
+    /// Of how many pairs.
+    pub n: u64,
+    /// Pearson's; none where one of them never changes.
+    #[serde(default)]
+    pub pearson: Option<f64>,
+    /// Spearman's: that of their ranks.
+    #[serde(default)]
+    pub spearman: Option<f64>,
+}
+
+/// Some steps of a task one after another, and how far apart the replayed lay in them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// The first step, from 1 in each task.
+    pub from: u64,
+    /// The last one.
+    pub to: u64,
+    /// See [`TaskDiagnostics::inner_distance`].
+    #[serde(default)]
+    pub inner_distance: Option<Distance>,
+    /// See [`TaskDiagnostics::distance_to_proxies`].
+    #[serde(default)]
+    pub distance_to_proxies: Option<Distance>,
+}
+
+impl Picks {
+    /// How many samples.
+    pub fn total(&self) -> u64 {
+        self.class_mix.iter().sum()
+    }
 }
 
 /// How far one class's proxy moved while a task was learned.
@@ -98,8 +174,12 @@ mod tests {
             inner_distance: Some(Distance { raw: 9.0, normalised: 1.0 }),
             alignment_low: Some(Histogram::new(-1.0, 1.0, 2)),
             class_mix: vec![3, 0, 7],
+            picks_low: Some(Picks { task_age: vec![4, 0, 1], class_mix: vec![1, 0, 4], slots_by_replays: vec![7, 5] }),
+            first_order: Some(Correlation { n: 10, pearson: Some(0.5), spearman: None }),
+            distances: vec![Stretch { from: 1, to: 4, inner_distance: None, distance_to_proxies: None }],
             ..TaskDiagnostics::default()
         };
+        assert_eq!(task.picks_low.as_ref().unwrap().total(), 5);
         let line = serde_json::to_string(&task).unwrap();
         assert!(line.contains(r#"{"class":4,"raw":1.5,"normalised":0.25}"#), "{line}");
         assert_eq!(serde_json::from_str::<TaskDiagnostics>(&line).unwrap(), task);

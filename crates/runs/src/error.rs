@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use thiserror::Error;
 
-use crate::{files, record::RecordError};
+use crate::{files, record::RecordError, seal::FileError};
 
 /// What can go wrong with the directory of a run or a grid.
 #[derive(Debug, Error)]
@@ -21,8 +21,21 @@ pub enum DirectoryError {
     /// Another process has it.
     #[error("another process is writing {0}")]
     Busy(PathBuf),
+    /// Nobody can say whether the process that has it still lives.
+    #[error(
+        "{directory} is, or was, written by a process on {host}, which cannot be asked from here; if that process \
+         has ended, remove {file}"
+    )]
+    Unclear {
+        /// Which directory.
+        directory: PathBuf,
+        /// Where the process is.
+        host: String,
+        /// What it wrote down about itself.
+        file: PathBuf,
+    },
     /// Whether another process writes there cannot be known, so nothing is written.
-    #[error("{path} cannot be locked: {error}; choose a place on a file system that supports locks")]
+    #[error("{path} cannot be locked: {error}; choose a place on another file system")]
     Unlockable {
         /// Which file.
         path: PathBuf,
@@ -66,4 +79,7 @@ pub enum DirectoryError {
         /// Why.
         error: io::Error,
     },
+    /// What belongs to its result is not as it was when the run was finished.
+    #[error(transparent)]
+    Changed(#[from] FileError),
 }

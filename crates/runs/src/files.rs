@@ -16,10 +16,14 @@ pub const RESULT: &str = "result.json";
 pub const DIAGNOSTICS: &str = "diagnostics.jsonl";
 /// The directory of event files, where they were asked for.
 pub const TENSORBOARD: &str = "tensorboard";
+/// The directory of those who hold, and held, a directory that a lock is not enough for.
+pub const HOLDERS: &str = ".holders";
 
 /// The runs of a grid, one line of JSON each.
 pub const MANIFEST: &str = "manifest.jsonl";
 /// The directory of what a grid's runs say when they fail.
 pub const LOGS: &str = "logs";
+/// The directory of what a grid submitted to Slurm.
+pub const SLURM: &str = "slurm";
 /// What a grid locks while it runs.
 pub const GRID_LOCK: &str = ".lock";

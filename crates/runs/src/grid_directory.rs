@@ -2,14 +2,14 @@
 //! say when they fail.
 
 use std::{
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
 };
 
 use crate::{
     DirectoryError, RunName, atomic,
-    files::{GRID_LOCK, LOGS, MANIFEST},
-    lock::{TryLock, lock},
+    files::{GRID_LOCK, LOGS, MANIFEST, SLURM},
+    lock::{Lock, Means, lock},
 };
 
 /// The directory of a grid. It need not exist yet.
@@ -19,7 +19,7 @@ pub struct GridDirectory(PathBuf);
 /// Keeps other grids from a directory while it lives.
 #[derive(Debug)]
 pub struct GridLock {
-    _file: File,
+    _lock: Lock,
 }
 
 impl GridDirectory {
@@ -43,6 +43,11 @@ impl GridDirectory {
         self.0.join(LOGS)
     }
 
+    /// Where it says what was submitted to Slurm.
+    pub fn slurm(&self) -> PathBuf {
+        self.0.join(SLURM)
+    }
+
     /// The directory of a run.
     pub fn run(&self, name: &RunName) -> PathBuf {
         self.0.join(name.as_str())
@@ -58,13 +63,13 @@ impl GridDirectory {
     /// # Errors
     /// Another grid has it, or it cannot be written or locked.
     pub fn hold(&self) -> Result<GridLock, DirectoryError> {
-        self.hold_with(File::try_lock)
+        self.hold_with(&Means::real())
     }
 
-    fn hold_with(&self, try_lock: TryLock) -> Result<GridLock, DirectoryError> {
+    fn hold_with(&self, means: &Means) -> Result<GridLock, DirectoryError> {
         let logs = self.logs();
         fs::create_dir_all(&logs).map_err(|error| DirectoryError::Unwritable { path: logs, error })?;
-        Ok(GridLock { _file: lock(&self.0, GRID_LOCK, try_lock)? })
+        Ok(GridLock { _lock: lock(&self.0, GRID_LOCK, means)? })
     }
 
     /// Replaces the list of its runs.
@@ -79,9 +84,8 @@ impl GridDirectory {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs::TryLockError, io};
-
     use super::*;
+    use crate::lock::tests::without_locks;
 
     #[test]
     fn runs_and_logs_have_places_of_their_own() {
@@ -100,7 +104,10 @@ mod tests {
         assert!(matches!(grid.hold(), Err(DirectoryError::Busy(path)) if path == grid.path()));
         drop(first);
         grid.hold().unwrap();
-        let unsupported = |_: &File| Err(TryLockError::Error(io::ErrorKind::Unsupported.into()));
-        assert!(matches!(grid.hold_with(unsupported), Err(DirectoryError::Unlockable { .. })));
+        let (a, b) = (without_locks("a", Some("1"), &|_| Some(true)), without_locks("b", Some("2"), &|_| Some(true)));
+        let first = grid.hold_with(&a).unwrap();
+        assert!(matches!(grid.hold_with(&b), Err(DirectoryError::Busy(path)) if path == grid.path()));
+        drop(first);
+        grid.hold_with(&b).unwrap();
     }
 }

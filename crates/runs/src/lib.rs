@@ -23,10 +23,12 @@
 #![forbid(unsafe_code)]
 
 pub mod atomic;
+mod claim;
 mod diagnostics;
 mod error;
 pub mod files;
 mod grid_directory;
+mod holder;
 mod lock;
 mod phases;
 mod record;
@@ -37,9 +39,10 @@ pub mod seal;
 mod settings;
 mod steps_log;
 
-pub use diagnostics::{ClassDrift, DiagnosticsError, TaskDiagnostics};
+pub use diagnostics::{ClassDrift, Correlation, DiagnosticsError, Picks, Stretch, TaskDiagnostics};
 pub use error::DirectoryError;
 pub use grid_directory::{GridDirectory, GridLock};
+pub use holder::{Holder, is_active, slurm_knows};
 pub use phases::Phases;
 pub use record::{Measures, Recalibrations, Record, RecordError, Seconds};
 pub use run_directory::{HeldDirectory, RunDirectory};

@@ -5,7 +5,13 @@ use std::{
     fs::{self, File, Metadata},
     io::{self, Read},
     path::Path,
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
+
+/// How long a pipe may take to its end.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Opens a regular file of at most `limit` bytes for reading.
 ///
@@ -36,12 +42,25 @@ pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
 }
 
 /// The text of whatever a user names, of at most `limit` bytes: a pipe, too, but nothing without an
-/// end.
+/// end, and none into which nobody writes.
 ///
 /// # Errors
-/// It cannot be read, is larger, or is no text.
+/// It cannot be read, is larger, is no text, or is a pipe that does not end within a minute.
 pub fn read_named(path: &Path, limit: u64) -> io::Result<String> {
-    text(read_limited(File::open(path)?, limit)?)
+    read_within(path, limit, PATIENCE)
+}
+
+fn read_within(path: &Path, limit: u64, patience: Duration) -> io::Result<String> {
+    if fs::metadata(path)?.is_file() {
+        return read_to_string(path, limit);
+    }
+    let (sender, receiver) = mpsc::channel();
+    let from = path.to_owned();
+    // Opening alone may wait for ever: this thread is left to it.
+    thread::spawn(move || drop(sender.send(File::open(from).and_then(|file| read_limited(file, limit)))));
+    let waited = receiver.recv_timeout(patience);
+    let late = |_| io::Error::new(io::ErrorKind::TimedOut, format!("it has no end after {patience:?}"));
+    text(waited.map_err(late)??)
 }
 
 fn read_limited(file: File, limit: u64) -> io::Result<Vec<u8>> {
@@ -86,5 +105,21 @@ mod tests {
             assert!(read(zeros, 3).unwrap_err().to_string().contains("no regular file"));
             assert!(read_named(zeros, 3).unwrap_err().to_string().contains("more than 3 bytes"));
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_read_unless_nobody_writes_into_it() {
+        let place = tempfile::tempdir().unwrap();
+        let pipe = place.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let late = read_within(&pipe, 9, Duration::from_millis(20)).unwrap_err();
+        assert_eq!((late.kind(), late.to_string()), (io::ErrorKind::TimedOut, "it has no end after 20ms".into()));
+        let other = place.path().join("other");
+        assert!(std::process::Command::new("mkfifo").arg(&other).status().unwrap().success());
+        let to = other.clone();
+        let writer = thread::spawn(move || fs::write(to, "four"));
+        assert_eq!(read_within(&other, 9, PATIENCE).unwrap(), "four");
+        writer.join().unwrap().unwrap();
     }
 }

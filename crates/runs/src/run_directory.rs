@@ -16,9 +16,11 @@ use serde::Serialize;
 
 use crate::{
     atomic,
+    claim::Claim,
     error::DirectoryError,
     files::{CHECKPOINT, CONFIG, DIAGNOSTICS, PREDICTIONS, RECALIBRATED_PREDICTIONS, RESULT, STEPS},
-    lock::{TryLock, lock},
+    holder::Holder,
+    lock::{self, Lock, Means, lock},
     record::{Record, RecordError},
     regular,
     seal::{self, fingerprint},
@@ -37,13 +39,15 @@ pub struct RunDirectory {
     steps: StepsLog,
     /// Of the files that a result is sealed with.
     fingerprints: BTreeMap<&'static str, String>,
+    /// Let go last, when the log is closed.
+    _claim: Option<Claim>,
 }
 
 /// The directory of a run to go on with, kept from other processes while its checkpoint is read.
 #[derive(Debug)]
 pub struct HeldDirectory {
     path: PathBuf,
-    log: File,
+    lock: Lock,
 }
 
 impl HeldDirectory {
@@ -52,8 +56,9 @@ impl HeldDirectory {
     /// # Errors
     /// It cannot be written, or is not what the checkpoint counts on.
     pub fn go_on(self, steps: &LogPosition) -> Result<RunDirectory, DirectoryError> {
-        let steps = StepsLog::go_on(self.path.join(STEPS), self.log, steps)?;
-        Ok(RunDirectory { path: self.path, steps, fingerprints: BTreeMap::new() })
+        let Lock { file, claim } = self.lock;
+        let steps = StepsLog::go_on(self.path.join(STEPS), file, steps)?;
+        Ok(RunDirectory { path: self.path, steps, fingerprints: BTreeMap::new(), _claim: claim })
     }
 }
 
@@ -63,10 +68,10 @@ impl RunDirectory {
     /// # Errors
     /// It holds a run already, another process writes it, or it cannot be written or locked.
     pub fn create(path: &Path, config: &str) -> Result<Self, DirectoryError> {
-        Self::create_with(path, config, File::try_lock)
+        Self::create_with(path, config, &Means::real())
     }
 
-    fn create_with(path: &Path, config: &str, try_lock: TryLock) -> Result<Self, DirectoryError> {
+    fn create_with(path: &Path, config: &str, means: &Means) -> Result<Self, DirectoryError> {
         // A run that was killed before it had settings leaves an empty log: that is no run.
         let taken = || {
             let log = fs::metadata(path.join(STEPS)).is_ok_and(|log| log.len() > 0);
@@ -77,19 +82,35 @@ impl RunDirectory {
         }
         let checkpoints = path.join("checkpoint");
         fs::create_dir_all(&checkpoints).map_err(unwritable(path))?;
-        let log = lock(path, STEPS, try_lock)?;
+        let Lock { file, claim } = lock(path, STEPS, means)?;
         // Another process may have been here between the first look and the lock.
         if taken() {
             return Err(DirectoryError::Taken(path.into()));
         }
-        let steps = StepsLog::go_on(path.join(STEPS), log, &LogPosition::default())?;
+        let steps = StepsLog::go_on(path.join(STEPS), file, &LogPosition::default())?;
         write(&path.join(CONFIG), config.as_bytes())?;
-        Ok(Self { path: path.into(), steps, fingerprints: BTreeMap::new() })
+        Ok(Self { path: path.into(), steps, fingerprints: BTreeMap::new(), _claim: claim })
     }
 
-    /// Whether another process is writing there.
+    /// Whether another process is known to be writing there.
     pub fn is_busy(path: &Path) -> bool {
-        path.join(STEPS).exists() && matches!(lock(path, STEPS, File::try_lock), Err(DirectoryError::Busy(_)))
+        Self::is_busy_with(path, &Means::real())
+    }
+
+    /// The same for one who knows which jobs of Slurm are running, and need not ask for each: `knows`
+    /// says it of a job, or none if it cannot be said.
+    pub fn is_busy_as_told(path: &Path, knows: &dyn Fn(&str) -> Option<bool>) -> bool {
+        Self::is_busy_with(path, &Means { knows, ..Means::real() })
+    }
+
+    fn is_busy_with(path: &Path, means: &Means) -> bool {
+        path.join(STEPS).exists() && lock::is_busy(path, STEPS, means)
+    }
+
+    /// Who holds it, where that is written down: in jobs of Slurm, and where there are no locks. It
+    /// may have ended without a word.
+    pub fn holder(path: &Path) -> Option<Holder> {
+        Claim::holder(path)
     }
 
     /// Keeps other processes from a run that is to go on. Its checkpoint is read after this, not
@@ -98,14 +119,14 @@ impl RunDirectory {
     /// # Errors
     /// There is no run, another process has it, it is finished, or it cannot be locked.
     pub fn hold(path: &Path) -> Result<HeldDirectory, DirectoryError> {
-        Self::hold_with(path, File::try_lock)
+        Self::hold_with(path, &Means::real())
     }
 
-    fn hold_with(path: &Path, try_lock: TryLock) -> Result<HeldDirectory, DirectoryError> {
+    fn hold_with(path: &Path, means: &Means) -> Result<HeldDirectory, DirectoryError> {
         Self::read_config(path)?;
-        let log = lock(path, STEPS, try_lock)?;
+        let lock = lock(path, STEPS, means)?;
         match Self::read_result(path)? {
-            None => Ok(HeldDirectory { path: path.into(), log }),
+            None => Ok(HeldDirectory { path: path.into(), lock }),
             Some(_) => Err(DirectoryError::Finished(path.into())),
         }
     }
@@ -143,15 +164,16 @@ impl RunDirectory {
     /// What `result.json` in a directory says; none while the run is not finished.
     ///
     /// # Errors
-    /// It cannot be read, is damaged, or of another version.
+    /// It cannot be read, is damaged, or of another version or run.
     pub fn read_record(path: &Path) -> Result<Option<Record>, DirectoryError> {
-        let sealed = |text: String| {
-            let record = Record::parse(&text)?;
-            seal::fingerprints(&text)?;
-            Ok(record)
-        };
-        let record = Self::read_result(path)?.map(sealed).transpose();
-        record.map_err(|error: RecordError| DirectoryError::Record { path: path.join(RESULT), error })
+        let Some(text) = Self::read_result(path)? else { return Ok(None) };
+        let named = |error: RecordError| DirectoryError::Record { path: path.join(RESULT), error };
+        let mut record = Record::parse(&text).map_err(named)?;
+        match seal::fingerprints(&text).map_err(|error| named(error.into()))? {
+            Some(sealed) => seal::check_files(path, &sealed)?,
+            None => record.warnings.push(seal::MISSING.into()),
+        }
+        Ok(Some(record))
     }
 
     /// Where it is.
@@ -225,6 +247,7 @@ mod tests {
     use std::{fs::TryLockError, io::Write};
 
     use super::*;
+    use crate::lock::tests::without_locks;
 
     #[test]
     fn a_directory_holds_one_run() {
@@ -296,6 +319,20 @@ mod tests {
     }
 
     #[test]
+    fn the_result_of_another_run_is_refused() {
+        let finished = |predictions: &[u8]| {
+            let path = tempfile::tempdir().unwrap();
+            let mut directory = RunDirectory::create(path.path(), "").unwrap();
+            directory.finish(predictions, None, include_str!("../tests/result.json")).unwrap();
+            path
+        };
+        let (one, other) = (finished(&[1, 0]), finished(&[0, 1]));
+        fs::copy(other.path().join(RESULT), one.path().join(RESULT)).unwrap();
+        let error = RunDirectory::read_record(one.path()).unwrap_err().to_string();
+        assert!(error.ends_with("its checksum is another than when the run was finished"), "{error}");
+    }
+
+    #[test]
     fn an_unwritable_place_is_named() {
         let parent = tempfile::tempdir().unwrap();
         let file = parent.path().join("file");
@@ -305,15 +342,34 @@ mod tests {
     }
 
     #[test]
-    fn where_files_cannot_be_locked_nothing_is_begun_and_nothing_goes_on() {
-        let unsupported = |_: &File| Err(TryLockError::Error(io::ErrorKind::Unsupported.into()));
+    fn where_files_cannot_be_locked_a_run_still_belongs_to_one_process() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("run");
-        let begun = RunDirectory::create_with(&path, "", unsupported).unwrap_err();
+        let running = |job: &str| Some(job == "1");
+        let (a, b) = (without_locks("a", Some("1"), &running), without_locks("b", Some("2"), &running));
+        let mut first = RunDirectory::create_with(&path, "", &a).unwrap();
+        first.log(&1).unwrap();
+        let length = first.sync_log().unwrap();
+        let second = RunDirectory::hold_with(&path, &b).unwrap_err();
+        assert!(matches!(second, DirectoryError::Busy(_)), "{second}");
+        assert_eq!(RunDirectory::holder(&path).unwrap().host, "a");
+        assert!(RunDirectory::is_busy_with(&path, &b) && !RunDirectory::is_busy_as_told(&path, &|_| Some(false)));
+        drop(first);
+        assert!(RunDirectory::holder(&path).is_none());
+        drop(RunDirectory::hold_with(&path, &b).unwrap().go_on(&length).unwrap());
+        assert_eq!(fs::read(path.join(STEPS)).unwrap(), b"1\n");
+    }
+
+    #[test]
+    fn where_a_lock_fails_nothing_is_begun_and_nothing_goes_on() {
+        let broken = Means { try_lock: |_| Err(TryLockError::Error(io::Error::other("broken"))), ..Means::real() };
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        let begun = RunDirectory::create_with(&path, "", &broken).unwrap_err();
         assert!(matches!(begun, DirectoryError::Unlockable { .. }), "{begun}");
         assert!(!path.join(CONFIG).exists());
         drop(RunDirectory::create(&path, "").unwrap());
-        let held = RunDirectory::hold_with(&path, unsupported).unwrap_err();
+        let held = RunDirectory::hold_with(&path, &broken).unwrap_err();
         assert!(matches!(held, DirectoryError::Unlockable { .. }), "{held}");
     }
 

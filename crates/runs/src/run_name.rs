@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::files;
 
 /// Names that a grid's directory has for other things.
-const TAKEN: [&str; 2] = [files::LOGS, files::MANIFEST];
+const TAKEN: [&str; 3] = [files::LOGS, files::MANIFEST, files::SLURM];
 
 /// The name of a run in a grid, which is that of its directory: a single, visible file name on any
 /// system, so that nothing that a file says leads out of the grid's directory.
@@ -113,6 +113,7 @@ mod tests {
             "nul\0",
             "logs",
             "manifest.jsonl",
+            "slurm",
         ] {
             assert!(name.parse::<RunName>().is_err(), "{name:?}");
             let json = serde_json::to_string(name).unwrap();

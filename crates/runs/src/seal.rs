@@ -1,21 +1,56 @@
 //! The seal of a finished run: at the end of `result.json` stand the SHA-256 of the files that
 //! belong to it and of its own text. What was changed since is found by whoever reads the run.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use crate::{
+    files::{DIAGNOSTICS, PREDICTIONS, RECALIBRATED_PREDICTIONS},
+    regular,
+};
+
+/// The largest file of a run that is read, in bytes.
+const LARGEST: u64 = 1 << 30;
 /// What stands in the place of the checksum while it is computed.
 const UNSEALED: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// After the checksum.
 const END: &str = "\"\n}\n";
 
+/// What is said of a result without a seal.
+pub const MISSING: &str = "result.json has no checksum: whether it is as it was written cannot be known";
+
 /// Why a finished run is not what was written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("it is not as it was written: its checksum is another")]
 pub struct BrokenSeal;
+
+/// A file beside a result that is not as it was when the run was finished.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// It is another, or was not there.
+    #[error("{path} is not what a run writes: {why}")]
+    Changed {
+        /// Which file.
+        path: PathBuf,
+        /// How that is known.
+        why: &'static str,
+    },
+    /// It cannot be read.
+    #[error("{path} cannot be read: {error}")]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
 
 /// The SHA-256 of some bytes, in hexadecimal.
 pub fn fingerprint(bytes: &[u8]) -> String {
@@ -53,6 +88,32 @@ pub fn fingerprints(json: &str) -> Result<Option<BTreeMap<String, String>>, Brok
     }
     let files = table.get("files").cloned().ok_or(BrokenSeal)?;
     serde_json::from_value(files).map(Some).map_err(|_| BrokenSeal)
+}
+
+/// Compares the files of a finished run with the fingerprints that its result is sealed with.
+///
+/// # Errors
+/// One is another, is missing, or has come since; or it cannot be read.
+pub fn check_files(directory: &Path, sealed: &BTreeMap<String, String>) -> Result<(), FileError> {
+    for name in [PREDICTIONS, RECALIBRATED_PREDICTIONS, DIAGNOSTICS] {
+        let path = directory.join(name);
+        if !sealed.contains_key(name) && is_there(&path) {
+            return Err(FileError::Changed { path, why: "it was not there when the run was finished" });
+        }
+    }
+    for (name, sum) in sealed {
+        let path = directory.join(name);
+        let bytes =
+            regular::read(&path, LARGEST).map_err(|error| FileError::Unreadable { path: path.clone(), error })?;
+        if fingerprint(&bytes) != *sum {
+            return Err(FileError::Changed { path, why: "its checksum is another than when the run was finished" });
+        }
+    }
+    Ok(())
+}
+
+fn is_there(path: &Path) -> bool {
+    fs::metadata(path).map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |about| !about.is_dir())
 }
 
 #[cfg(test)]

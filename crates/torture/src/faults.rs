@@ -29,12 +29,18 @@ const ERRORS: &[(&str, &[&str])] = &[
 /// One trial: whether there was a fault, and what came out of it and of the same command after it.
 pub fn trial(rehearsed: &Rehearsed, stage: &Stage, place: &Path, dice: &mut Dice) -> Result<(usize, Verdict)> {
     rehearsed.scene.prepare(place)?;
+    for _ in 0..dice.below(rehearsed.scene.calls()) {
+        rehearsed.scene.next(stage, place).run(place)?;
+    }
     let (call, lasting) = disturbed(rehearsed, rehearsed.scene.next(stage, place), dice);
     let what = call.text();
     let ending = call.run(place)?;
     let told = |why: &str| format!("{why} ({what})");
     let hurt = match Verdict::of_failure(&ending) {
-        None => return Ok((1, with(finished(rehearsed, place, &ending), told))),
+        None => {
+            let ending = if rehearsed.scene.is_over(place) { ending } else { rehearsed.finish(stage, place)? };
+            return Ok((1, with(finished(rehearsed, place, &ending), told)));
+        }
         // Where nothing can be written any more, nothing can be said.
         Some(Verdict::Mute(_)) if lasting && ending.errors.is_empty() => Verdict::Refused(String::new()),
         // Burn's matrix products ask `lscpu` for the caches, through a pipe. That the pipe fails, which
@@ -45,7 +51,7 @@ pub fn trial(rehearsed: &Rehearsed, stage: &Stage, place: &Path, dice: &mut Dice
     if hurt.wrong().is_some() {
         return Ok((1, with(hurt, told)));
     }
-    let after = rehearsed.scene.next(stage, place).run(place)?;
+    let after = rehearsed.finish(stage, place)?;
     let verdict = finished(rehearsed, place, &after);
     Ok((1, if verdict == Verdict::Same { hurt } else { with(verdict, told) }))
 }

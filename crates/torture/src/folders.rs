@@ -13,6 +13,7 @@ use anyhow::Result;
 
 use crate::{
     dice::Dice,
+    scene::{Changes, MODEL},
     stage::{Stage, bitmap},
     tally::Verdict,
 };
@@ -121,6 +122,7 @@ fn claimed(root: &Path, dice: &mut Dice) -> Result<()> {
 /// The commands that read a folder.
 const COMMANDS: &[&[&str]] = &[
     &["data", "verify", "folder", "--data", "photos"],
+    &["learn", "new.model", "photos", "--skip-bad", "--width", "4", "--passes", "1", "--threads", "1"],
     &["data", "stats", "folder", "--data", "photos", "--size", "16"],
     &["data", "stats", "folder", "--data", "photos", "--size", "16", "--skip-bad"],
     &["data", "stats", "folder", "--data", "photos", "--size", "16", "--skip-bad", "--follow-links"],
@@ -145,7 +147,12 @@ const COMMANDS: &[&[&str]] = &[
         "run",
         "--skip-bad",
     ],
+    &["predict", SHOP, "photos", "--skip-bad"],
+    &["evaluate", SHOP, "photos", "--skip-bad", "--report", "evaluation"],
 ];
+
+/// Stands for the path of a model that knows classes `a` and `b`.
+const SHOP: &str = "SHOP";
 
 /// One trial: an evil and a command. What it answers is free (done counts as the same result), but it
 /// answers soon, in a sentence, and in words that a terminal does not obey.
@@ -161,8 +168,9 @@ pub fn trial(number: usize, stage: &Stage, place: &Path, dice: &mut Dice) -> Res
     }
     make(&root, dice)?;
     // All that there is on this machine is no folder for a trial that must end soon.
-    let command: Vec<&str> =
-        command.iter().copied().filter(|word| name != "the whole machine" || *word != "--follow-links").collect();
+    let wanted = command.iter().filter(|word| name != "the whole machine" || **word != "--follow-links");
+    let shop = Changes::new(stage)?.learned().join(MODEL).to_string_lossy().into_owned();
+    let command: Vec<&str> = wanted.map(|&word| if word == SHOP { shop.as_str() } else { word }).collect();
     let ending = stage.call(&command).run(place)?;
     let told = |why: &str| format!("{name}: {}: {why}", command.join(" "));
     let raw = ending.out.contains(&0x1b) || ending.errors.contains('\x1b');

@@ -26,6 +26,8 @@ pub fn trial(rehearsed: &Rehearsed, stage: &Stage, place: &Path, dice: &mut Dice
         let ending = call.run(place)?;
         if was_killed(&ending) {
             kills += 1;
+        } else if ending.is_done() && !rehearsed.scene.is_over(place) {
+            // What a user types next may be killed, too.
         } else if ending.is_done() {
             return Ok((kills, compared(rehearsed, place, &ending)));
         } else {
@@ -33,7 +35,7 @@ pub fn trial(rehearsed: &Rehearsed, stage: &Stage, place: &Path, dice: &mut Dice
             return Ok((kills, why.unwrap_or_else(|| Verdict::Stuck(ending.sentence().into()))));
         }
     }
-    let ending = rehearsed.scene.next(stage, place).run(place)?;
+    let ending = rehearsed.finish(stage, place)?;
     Ok((kills, finished(rehearsed, place, &ending)))
 }
 

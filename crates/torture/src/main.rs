@@ -6,7 +6,7 @@
 //! rehearsal-torture --binary target/release/rehearsal --seed 1                 # all of it: hours
 //! rehearsal-torture --binary target/release/rehearsal --seed 1 --seconds 60    # some of everything
 //! rehearsal-torture --binary target/release/rehearsal --seed 1 --only kills --trial 137
-//! rehearsal-torture --binary target/release/rehearsal soak --minutes 60
+//! rehearsal-torture soak --binary target/release/rehearsal --minutes 60
 //! ```
 
 mod damage;
@@ -23,6 +23,7 @@ mod session;
 mod soak;
 mod stage;
 mod strace;
+mod syncs;
 mod tally;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -30,7 +31,8 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-/// Torture the binary: kills, faults of the disk, damaged files, hostile folders and servers.
+/// Torture the binary: kills, faults of the disk, damaged files, hostile folders and servers, and whether what is
+/// renamed was synced.
 #[derive(Parser)]
 #[command(name = "rehearsal-torture", args_conflicts_with_subcommands = true)]
 pub struct Args {

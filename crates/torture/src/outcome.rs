@@ -2,6 +2,7 @@
 //! result depends.
 
 mod checkpoint;
+mod model;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -75,6 +76,11 @@ impl Outcome {
             }
         }
         Ok(outcome)
+    }
+
+    /// Of a model.
+    pub fn of_model(directory: &Path) -> Result<Self> {
+        model::of_model(directory)
     }
 
     /// Every file below a directory.

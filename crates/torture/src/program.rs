@@ -83,6 +83,11 @@ impl Call {
         self
     }
 
+    /// Its first word: `learn`, `run`.
+    pub fn verb(&self) -> &str {
+        self.arguments.first().and_then(|word| word.to_str()).unwrap_or("")
+    }
+
     /// What a user would type.
     pub fn text(&self) -> String {
         let binary = self.binary.as_os_str().to_owned();

@@ -15,7 +15,7 @@ use std::{
 
 use anyhow::Result;
 
-use crate::{dice::Dice, outcome::Outcome, scene::Fetch, scene::Scene, stage::Stage, tally::Verdict};
+use crate::{dice::Dice, outcome::Outcome, program::Call, scene::Fetch, scene::Scene, stage::Stage, tally::Verdict};
 
 /// What a server does with a request: the archive, where the asked range begins, how many requests
 /// came before.
@@ -161,6 +161,16 @@ fn asked(stream: &TcpStream) -> Option<usize> {
     range.trim_end_matches('-').parse().ok()
 }
 
+/// Fetches the archive from a server that does what servers should.
+pub fn from_a_good_one(stage: &Stage) -> Result<Call> {
+    let url = serve(|stream, file, start, _| honest(stream, file, start, usize::MAX), fs::read(stage.archive()?)?)?;
+    Ok(fetching(stage, &url))
+}
+
+fn fetching(stage: &Stage, url: &str) -> Call {
+    stage.call(&["data", "fetch", "cifar100", "--mirror", url, "--trust", "--part", "-q"])
+}
+
 /// What a good server's file becomes.
 pub fn expected(stage: &Stage) -> Result<Outcome> {
     let place = stage.place("fetched")?;
@@ -173,8 +183,7 @@ pub fn trial(answer: Answer, name: &str, stage: &Stage, place: &Path, expected: 
     let archive = stage.archive()?;
     let fetch = Fetch { archive: archive.clone() };
     let url = serve(answer, fs::read(archive)?)?;
-    let call = stage.call(&["data", "fetch", "cifar100", "--mirror", &url, "--trust", "--part", "-q"]);
-    let ending = call.run(place)?;
+    let ending = fetching(stage, &url).run(place)?;
     let told = |why: &str| format!("{name}: {why}");
     Ok(match Verdict::of_failure(&ending) {
         Some(Verdict::Refused(why)) => {

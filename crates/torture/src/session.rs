@@ -15,7 +15,7 @@ use crate::{
     scene::{self, Rehearsed},
     servers,
     stage::{Stage, clear},
-    strace,
+    strace, syncs,
     tally::{Tally, Verdict},
 };
 
@@ -27,6 +27,7 @@ pub enum Part {
     Mutations,
     Folders,
     Servers,
+    Syncs,
 }
 
 impl Part {
@@ -37,6 +38,7 @@ impl Part {
             Self::Mutations => "mutations",
             Self::Folders => "folders",
             Self::Servers => "servers",
+            Self::Syncs => "syncs",
         }
     }
 
@@ -47,7 +49,7 @@ impl Part {
             Self::Faults => 0.5,
             Self::Mutations => 0.85,
             Self::Folders => 0.95,
-            Self::Servers => 1.0,
+            Self::Servers | Self::Syncs => 1.0,
         }
     }
 }
@@ -71,7 +73,7 @@ pub struct Session {
     #[arg(long, default_value_t = 2000)]
     mutations: usize,
     /// How many hostile folders
-    #[arg(long, default_value_t = 216)]
+    #[arg(long, default_value_t = 324)]
     folders: usize,
     /// Only these parts
     #[arg(long, value_enum, value_delimiter = ',')]
@@ -115,8 +117,11 @@ impl Session {
             );
         }
         let wanted = |part: Part| self.only.is_empty() || self.only.contains(&part);
-        if wanted(Part::Kills) || wanted(Part::Faults) {
+        if wanted(Part::Kills) || wanted(Part::Faults) || wanted(Part::Syncs) {
             let scenes = scene::all(&stage, traced, self.seconds.is_some())?;
+            if wanted(Part::Syncs) && traced {
+                sync(self.bounds(Part::Syncs, begun), &scenes, &stage, &mut tally)?;
+            }
             for part in [Part::Kills, Part::Faults].into_iter().filter(|&part| wanted(part)) {
                 self.disturb(self.bounds(part, begun), part, &scenes, &stage, &mut tally)?;
             }
@@ -224,6 +229,24 @@ impl Session {
         }
         stage.note(&tally.table())
     }
+}
+
+/// Every scene once, and a download.
+fn sync(mut bounds: Bounds, scenes: &[Rehearsed], stage: &Stage, tally: &mut Tally) -> Result<()> {
+    let part = Part::Syncs;
+    while bounds.go_on(bounds.trial <= scenes.len()) && bounds.trial <= scenes.len() {
+        let place = stage.place(&format!("{}{}", part.name(), bounds.trial))?;
+        let (name, verdict) = if let Some(rehearsed) = scenes.get(bounds.trial) {
+            (rehearsed.scene.name(), syncs::of_scene(rehearsed, stage, &place)?)
+        } else {
+            let call = servers::from_a_good_one(stage)?;
+            ("data fetch, from a server".to_owned(), syncs::of_call(call, &place)?)
+        };
+        tally.count(part.name(), &name, 1, &verdict);
+        tell(part, &mut bounds, &place, &verdict)?;
+        stage.note(&tally.table())?;
+    }
+    Ok(())
 }
 
 impl Bounds {

@@ -35,6 +35,10 @@ pub struct Soak {
     /// Where to write what was seen, a line each look
     #[arg(long, default_value = "soak.csv")]
     csv: PathBuf,
+    /// Epochs of each task, enough for the time; by default as many as a probe says, which is wrong where a
+    /// machine is busy only at the beginning
+    #[arg(long)]
+    epochs: Option<usize>,
     /// Only look again at what was seen before, as --csv has it
     #[arg(long)]
     again: bool,
@@ -58,7 +62,10 @@ impl Soak {
         }
         let binary = &fs::canonicalize(binary)?;
         let place = tempfile::tempdir()?;
-        let epochs = self.epochs(binary, place.path())?;
+        let epochs = match self.epochs {
+            Some(epochs) => epochs,
+            None => self.probed(binary, place.path())?,
+        };
         eprintln!("{epochs} epochs of 250 steps should last {:.0} minutes", self.minutes);
         fs::write(place.path().join("soak.toml"), format!("{SETTINGS}epochs = {epochs}\n"))?;
         let mut child = start(binary, place.path(), "soak.toml", "soak")?;
@@ -78,7 +85,7 @@ impl Soak {
     }
 
     /// So many that the last task has begun when the time is over: measured over some seconds.
-    fn epochs(&self, binary: &Path, place: &Path) -> Result<usize> {
+    fn probed(&self, binary: &Path, place: &Path) -> Result<usize> {
         fs::write(place.join("probe.toml"), format!("{SETTINGS}epochs = 1000000\n"))?;
         let begun = Instant::now();
         let mut child = start(binary, place, "probe.toml", "probe")?;

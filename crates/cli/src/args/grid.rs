@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use rehearsal_grid::Only;
+use rehearsal_grid::{Only, slurm::TimeLimit};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -12,7 +12,8 @@ Examples:
   rehearsal grid my.toml --dry-run                          what would run, and for how long
   rehearsal grid my.toml --only method=pcr,seed=0           some of it
   rehearsal grid status my.toml                             what is done, running, failed and left
-  rehearsal grid run-one my.toml --index 7                  one run, for a cluster
+  rehearsal grid run-one my.toml --index 7                  one run
+  rehearsal grid submit my.toml --cpus 4 --time 1-0         on a Slurm cluster; then wait, logs, cancel
 
 A grid file has three parts. Every combination of the values in [axes] is a run; an axis of tables sets several settings at once. [fixed] \
 is what all runs share. Each [[exclude]] leaves out the combinations that have all of its settings.
@@ -56,7 +57,7 @@ pub struct Grid {
     pub continue_on_error: bool,
 }
 
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub struct Place {
     /// Where the runs are [default: runs/ and the name of the file]
     #[arg(long, value_name = "DIR")]
@@ -66,30 +67,153 @@ pub struct Place {
     pub data: Option<PathBuf>,
 }
 
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  rehearsal grid status my.toml
+  rehearsal grid status runs/my/manifest.jsonl
+  rehearsal grid status my.toml --json | jq -r 'select(.state == \"failed\").name'
+
+A run is done, running, failed, stopped (the same command goes on with it), left, or foreign (its directory holds something else). Of a \
+grid that was submitted to Slurm also queued, or requeued, and where it runs; without Slurm, what the files say.";
+
+const RUN_ONE_EXAMPLES: &str = "\
+Examples:
+  rehearsal grid run-one my.toml --index 7
+  rehearsal grid run-one runs/my/manifest.jsonl --index $TASK --threads 4 --batch
+
+Asked to stop, by Ctrl-C or SIGTERM, a run goes to its next checkpoint and ends with 130; the same command goes on. Other exit codes: 0 \
+done, 1 failed on the way, 2 refused.";
+
+const SUBMIT_EXAMPLES: &str = "\
+Examples:
+  rehearsal grid submit my.toml --cpus 4 --memory 8G --time 1-0
+  rehearsal grid submit my.toml --partition gpu --gpus 1 --max-running 20
+  rehearsal grid submit my.toml --chunk 10 -- --account=vision --exclude=node7
+  rehearsal grid submit my.toml --script-only          writes the script and prints its path
+
+Submits one array of the runs that are not done, prints the number of its job and returns. Short runs share a task: by an estimate from a \
+few measured steps, tasks take about half an hour, or --chunk says how many. Some time before a task's time is over, or when it loses its \
+node, its run is saved and the task queued again. What is queued or running already is left out, so the same command later submits just \
+what is left. See docs/cluster.md.";
+
+const WAIT_EXAMPLES: &str = "\
+Examples:
+  rehearsal grid wait my.toml && rehearsal report runs/my
+  rehearsal grid wait my.toml --every 60
+
+Waits until no run is running, queued or requeued, and says each time the numbers change. Ends with 0 if all are done, with 1 if not.";
+
+const LOGS_EXAMPLES: &str = "\
+Examples:
+  rehearsal grid logs my.toml er-random-seed0
+  rehearsal grid logs my.toml 7 | less                 by its number
+
+Prints why the run failed, if it did, and what the Slurm tasks said that had it, the last one last.";
+
+const CANCEL_EXAMPLES: &str = "\
+Examples:
+  rehearsal grid cancel my.toml
+
+Runs that are under way stop at a checkpoint. `rehearsal grid submit` later submits what is left.";
+
+#[derive(clap::Args)]
+pub struct Known {
+    /// A grid file, or the manifest.jsonl of one that was begun
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+#[derive(clap::Args)]
+pub struct Submit {
+    #[command(flatten)]
+    pub grid: Known,
+    /// Only the runs with these settings, such as method=pcr,seed=0
+    #[arg(long, value_name = "SETTINGS")]
+    pub only: Option<Only>,
+    /// Where in the cluster [default: the cluster's]
+    #[arg(long, value_name = "P")]
+    pub partition: Option<String>,
+    /// The longest a task may take: minutes, hours:minutes:seconds or days-hours [default: the partition's]
+    #[arg(long, value_name = "T")]
+    pub time: Option<TimeLimit>,
+    /// Graphics cards of each task
+    #[arg(long, value_name = "N")]
+    pub gpus: Option<u16>,
+    /// Processors of each task, which are the threads of its run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub cpus: Option<u16>,
+    /// Memory of each task, such as 8G [default: the cluster's]
+    #[arg(long, value_name = "M")]
+    pub memory: Option<String>,
+    /// The most tasks at a time [default: as many as the cluster gives]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_running: Option<u32>,
+    /// Runs of each task; nothing is measured then [default: about half an hour of them]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub chunk: Option<u32>,
+    /// Seconds before the end of a task's time at which its run is saved
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=65535))]
+    pub warning: u32,
+    /// Write the script and print its path, but submit nothing
+    #[arg(long)]
+    pub script_only: bool,
+    /// More options of sbatch, behind --
+    #[arg(last = true, value_name = "SBATCH OPTIONS")]
+    pub extra: Vec<String>,
+}
+
 #[derive(Subcommand)]
 pub enum Part {
     /// Say what is done, running, failed and left
+    #[command(after_help = STATUS_EXAMPLES)]
     Status {
-        /// A grid file, or the manifest.jsonl of one that was begun
-        file: PathBuf,
         #[command(flatten)]
-        place: Place,
+        grid: Known,
         /// Print JSON, one line per run
         #[arg(long)]
         json: bool,
     },
+    /// Submit what is left to Slurm, as one array
+    #[command(after_help = SUBMIT_EXAMPLES)]
+    Submit(Box<Submit>),
+    /// Wait until nothing is running or queued
+    #[command(after_help = WAIT_EXAMPLES)]
+    Wait {
+        #[command(flatten)]
+        grid: Known,
+        /// Seconds between two looks
+        #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86400))]
+        every: u64,
+    },
+    /// Show what a run said
+    #[command(after_help = LOGS_EXAMPLES)]
+    Logs {
+        #[command(flatten)]
+        grid: Known,
+        /// The run's name, or its number
+        name: String,
+    },
+    /// Cancel what was submitted to Slurm
+    #[command(after_help = CANCEL_EXAMPLES)]
+    Cancel {
+        #[command(flatten)]
+        grid: Known,
+    },
     /// Do, or go on with, one run of the grid
+    #[command(after_help = RUN_ONE_EXAMPLES)]
     RunOne {
-        /// A grid file, or the manifest.jsonl of one that was begun
-        file: PathBuf,
+        #[command(flatten)]
+        grid: Known,
         /// Which, from 0, in the order of the manifest
         #[arg(long, value_name = "I")]
         index: usize,
-        #[command(flatten)]
-        place: Place,
         /// Threads; results do not depend on it [default: one per core]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
         threads: Option<u16>,
+        /// Under a scheduler, which may ask more than once: only the first request to stop counts
+        #[arg(long)]
+        batch: bool,
         /// Tell a grid how far it is, and stop when it goes away
         #[arg(long, hide = true)]
         worker: bool,

@@ -64,31 +64,31 @@ pub struct Learn {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Learning, if the defaults do not serve")]
 pub struct How {
-    /// Passes over the photos [default: by how many there are]
+    /// Passes over the photos [default: by how many there are, 12 at most]
     #[arg(long, value_name = "N", alias = "epochs")]
     pub passes: Option<usize>,
-    /// Learning rate at the beginning of a visit
+    /// Learning rate at the beginning of a visit [default: 0.1]
     #[arg(long, value_name = "RATE")]
     pub lr: Option<f64>,
-    /// How it changes in a visit: constant, cosine or step
+    /// How it changes in a visit: constant, cosine or step [default: cosine]
     #[arg(long, value_name = "NAME")]
     pub schedule: Option<Schedule>,
-    /// Height and width of the images, for a new model [default: by the photos]
+    /// Height and width of the images, for a new model [default: by the photos, 32 at most]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(8..=1024))]
     pub size: Option<u16>,
-    /// Channels after the first convolution, for a new model
+    /// Channels after the first convolution, for a new model [default: 20]
     #[arg(long, value_name = "N")]
     pub width: Option<usize>,
-    /// For a new model: pcr, cls-er, er-ace, aser, der-pp, a-gem, er or fine-tune
+    /// For a new model: pcr, cls-er, er-ace, aser, der-pp, a-gem, er or fine-tune [default: pcr]
     #[arg(long, value_name = "NAME")]
     pub method: Option<MethodKind>,
-    /// For a new model, who is replayed: balanced, mir, imir, aser, memory-match or random
+    /// For a new model, who is replayed: balanced, mir, imir, aser, memory-match or random [default: balanced]
     #[arg(long, value_name = "NAME")]
     pub retrieval: Option<RetrievalKind>,
-    /// For a new model, who stays in memory: class-balanced, reservoir, gss or aser
+    /// For a new model, who stays in memory: class-balanced, reservoir, gss or aser [default: class-balanced]
     #[arg(long, value_name = "NAME")]
     pub memory_policy: Option<PolicyKind>,
-    /// Seeds every random draw, for a new model
+    /// Seeds every random draw, for a new model [default: 0]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Any settings of a learner, by the names of an experiment file (TOML)
@@ -325,4 +325,34 @@ pub struct Export {
     pub safetensors: Option<PathBuf>,
     #[command(flatten)]
     pub which: Which,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use rehearsal::config::PartialConfig;
+    use rehearsal_model::Defaults;
+
+    use crate::args::Args;
+
+    /// The help of `learn` is written by hand; its defaults are those of the code.
+    #[test]
+    fn the_defaults_that_the_help_names_are_the_defaults() {
+        let mut command = Args::command();
+        let learn = command.find_subcommand_mut("learn").unwrap();
+        let said = |flag: &str| {
+            let help = learn.get_arguments().find(|arg| arg.get_id() == flag).unwrap().get_help().unwrap().to_string();
+            help.rsplit_once("[default: ").unwrap().1.trim_end_matches(']').to_owned()
+        };
+        let few = Defaults::new(1);
+        assert_eq!(said("passes"), format!("by how many there are, {} at most", few.passes));
+        assert_eq!(said("size"), format!("by the photos, {} at most", Defaults::size(usize::MAX)));
+        assert_eq!((said("lr"), said("schedule")), (few.lr.to_string(), few.schedule.to_string()));
+        let learner = Defaults::settings().learner().unwrap();
+        assert_eq!((said("width"), said("seed")), (learner.width.to_string(), learner.seed.to_string()));
+        let (method, retrieval) = (learner.method.to_string(), learner.retrieval.unwrap().to_string());
+        assert_eq!((said("method"), said("retrieval")), (method, retrieval));
+        assert_eq!(said("memory_policy"), Defaults::settings().memory_policy.unwrap().to_string());
+        assert_eq!(PartialConfig::default_text("width"), Some(said("width")), "as in the benchmark");
+    }
 }

@@ -130,22 +130,28 @@ mod tests {
         let file = "lr = 0.2\nskip-bad = true\nmethod = 'er'\nratio = '4:6'\ndata = 'a b'\nschedule = 'step'";
         assert_eq!(typed(&flags), PartialConfig::parse(file));
         assert_eq!(typed(&[]), Ok(PartialConfig::default()));
-        let refusal = |flags: &[&str]| typed(flags).unwrap_err().to_string();
-        assert_eq!(refusal(&["--memory", "many"]), "`memory`: `many` cannot be read: invalid digit found in string");
+        let error = |flags: &[&str]| typed(flags).unwrap_err().to_string();
+        assert_eq!(error(&["--memory", "many"]), "`memory`: `many` cannot be read: invalid digit found in string");
     }
 
     #[test]
     fn help_says_the_default_that_is_used() {
         let nothing = PartialConfig::default();
         let blurry = PartialConfig::parse("stream = 'blurry'").unwrap();
+        let kept = PartialConfig::parse("score = 'kept-features'").unwrap();
         for setting in SETTINGS {
             let Some(default) = PartialConfig::default_text(setting.name) else { continue };
-            let used = resolved(if setting.name == "blur" { &blurry } else { &nothing }, setting.name);
+            let settings = match setting.name {
+                "blur" => &blurry,
+                "feature-age" => &kept,
+                _ => &nothing,
+            };
+            let used = resolved(settings, setting.name);
             match (setting.name, used) {
                 // Words for what depends on the data, the machine or the method.
                 ("threads" | "tasks", Some(_)) | ("data" | "size", None) => {}
                 (name, None) => assert!(["all", "false"].contains(&default.as_str()) || name == "stream", "{name}"),
-                ("retrieval" | "memory-policy" | "views", Some(used)) => {
+                ("retrieval" | "memory-policy" | "views" | "score-norm", Some(used)) => {
                     assert!(default.starts_with(&used), "{default}");
                 }
                 (name, Some(used)) => assert_eq!(default.replace(' ', ""), used, "{name}"),
@@ -155,6 +161,7 @@ mod tests {
         for name in ["retrieval", "memory-policy"] {
             assert!(PartialConfig::default_text(name).unwrap().ends_with(&resolved(&aser, name).unwrap()));
         }
+        assert!(PartialConfig::default_text("score-norm").unwrap().ends_with(&resolved(&kept, "score-norm").unwrap()));
         assert!(PartialConfig::default_text("views").unwrap().ends_with(&resolved(&aser, "views").unwrap()));
         assert!(help(Setting::find("lr").unwrap()).ends_with("[default: 0.1]"));
     }

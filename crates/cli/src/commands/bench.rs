@@ -1,4 +1,7 @@
-//! `rehearsal bench`: the workload of one balanced step, as the PyTorch yardstick measures it.
+//! `rehearsal bench`: the workload of one balanced step, as the PyTorch yardstick measures it; and
+//! cheaper retrievals.
+
+mod retrieval;
 
 use std::{process::ExitCode, time::Instant};
 
@@ -8,7 +11,7 @@ use rehearsal::{
     config::PartialConfig,
     learner::{check_room, on_threads, training_device},
     losses::Denominator,
-    methods::{Draw, Method, Pcr, StepBatch},
+    methods::{Draw, Method, Pcr, Reduction, StepBatch},
     network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
     probe::{LookAhead, Probe},
     retrieval::{LossChange, Retrieved},
@@ -27,10 +30,19 @@ use crate::{
 const CLASSES: usize = 100;
 const LR: f64 = 0.1;
 
-/// Measures and prints a line of JSON.
+/// Measures and prints.
 pub fn bench(args: &Bench) -> Result<ExitCode> {
-    let Benchmark::Step { width, size, threads, repeats } = args.what;
-    let [width, size, threads, repeats] = [width, size, threads, repeats].map(usize::from);
+    match &args.what {
+        Benchmark::Step { width, size, threads, repeats } => {
+            let [width, size, threads, repeats] = [*width, *size, *threads, *repeats].map(usize::from);
+            bench_step(width, size, threads, repeats)
+        }
+        Benchmark::Retrieval(args) => retrieval::retrieval(args),
+    }
+}
+
+/// Prints a line of JSON.
+fn bench_step(width: usize, size: usize, threads: usize, repeats: usize) -> Result<ExitCode> {
     let config = PartialConfig { width: Some(width), ..PartialConfig::default() }.learner()?;
     if let Err(error) = check_room(&config, ImageShape { height: size, width: size, channels: 3 }, CLASSES) {
         message(&as_flags(&format!("error: {error}")));
@@ -65,7 +77,7 @@ struct Workload {
 
 impl Workload {
     fn new(width: usize, size: usize, threads: usize) -> Self {
-        let method = Pcr { temperature: 0.09, denominator: Denominator::Multiset };
+        let method = Pcr { temperature: 0.09, denominator: Denominator::Multiset, reduction: Reduction::Mean };
         let input = ImageShape { height: size, width: size, channels: 3 };
         let architecture = Architecture {
             backbone: BackboneKind::ResNet18,

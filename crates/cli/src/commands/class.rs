@@ -10,12 +10,12 @@ use serde_json::json;
 use crate::{
     args::model::{Class, ClassVerb},
     printer::print,
-    refusal::said,
+    user_error::exit_code,
 };
 
 /// Renames a class, or retires it.
 pub fn class(args: &Class) -> Result<ExitCode> {
-    said(change(args))
+    exit_code(change(args))
 }
 
 fn change(args: &Class) -> Result<ExitCode> {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use rehearsal_report::{compare::Comparison, run::Run, study::Study};
+use rehearsal_report::{compare::Comparison, readings::is_reestimated, run::Run, study::Study};
 
 use crate::{
     args,
@@ -16,8 +16,8 @@ use crate::{
 
 /// Reads two sets of runs and prints them side by side.
 pub fn compare(args: &args::Compare) -> Result<ExitCode> {
-    let compared = runs(&args.a).and_then(|a| {
-        let b = runs(&args.b)?;
+    let compared = runs(&args.a, args.recalibrated).and_then(|a| {
+        let b = runs(&args.b, args.recalibrated)?;
         let (a_name, b_name) = (args.a.display().to_string(), args.b.display().to_string());
         let comparison = Comparison::new((&a_name, &a), (&b_name, &b))?;
         Ok((a, b, comparison))
@@ -26,9 +26,9 @@ pub fn compare(args: &args::Compare) -> Result<ExitCode> {
         Ok((a, b, comparison)) => {
             let sides = [(args.a.as_path(), &a[..]), (args.b.as_path(), &b[..])];
             let text = if args.json {
-                printer::comparison_json(sides, &comparison)
+                printer::comparison_json(sides, &comparison, args.recalibrated)
             } else {
-                printer::comparison(sides, &comparison)
+                printer::comparison(sides, &comparison, args.recalibrated)
             };
             print(&text)?;
             Ok(ExitCode::SUCCESS)
@@ -40,15 +40,24 @@ pub fn compare(args: &args::Compare) -> Result<ExitCode> {
     }
 }
 
-/// The finished runs at or below a path, whose last part may be a pattern. Of several of a seed the
-/// first counts.
-fn runs(path: &Path) -> Result<Vec<Run>> {
+/// The finished runs at or below a path, whose last part may be a pattern, each as what it says first
+/// or what it says with re-estimated statistics. Of several of a seed the first counts.
+fn runs(path: &Path, recalibrated: bool) -> Result<Vec<Run>> {
     let roots = if path.exists() { vec![path.to_owned()] } else { matching(path)? };
     let study = Study::read(&roots)?;
     for repeated in &study.repeated {
         message(&format!("{} is not counted: another run has its settings and seed", repeated.display()));
     }
-    Ok(study.groups.into_iter().flat_map(|group| group.runs).collect())
+    let (first, again): (Vec<Run>, Vec<Run>) =
+        study.groups.into_iter().flat_map(|group| group.runs).partition(|run| !run.is_again);
+    if !recalibrated {
+        return Ok(first);
+    }
+    let has_no_other = |run: &&Run| !is_reestimated(run) && !again.iter().any(|other| other.path == run.path);
+    if let Some(run) = first.iter().find(has_no_other) {
+        bail!("{} was tested with the norm's statistics as training left them only", run.path.display());
+    }
+    Ok(first.into_iter().filter(is_reestimated).chain(again).collect())
 }
 
 /// The directories that a pattern names, in order.
@@ -70,13 +79,14 @@ fn matching(path: &Path) -> Result<Vec<PathBuf>> {
 
 /// Whether a name fits a pattern, in which `*` stands for anything.
 fn fits(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((start, rest)) => name.strip_prefix(start).is_some_and(|name| {
-            let ends = name.char_indices().map(|(i, _)| i).chain([name.len()]);
-            ends.into_iter().any(|i| fits(rest, &name[i..]))
-        }),
-    }
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let inner = name.strip_prefix(start).and_then(|name| name.strip_suffix(end));
+    // The first place for each part leaves the most for those after it.
+    let found = inner.and_then(|inner| {
+        middle.split('*').try_fold(inner, |left, part| left.find(part).map(|at| &left[at + part.len()..]))
+    });
+    found.is_some()
 }
 
 #[cfg(test)]
@@ -88,6 +98,11 @@ mod tests {
         assert!(
             fits("er-*", "er-random-0") && fits("*-0", "er-random-0") && fits("e*r*0", "er-random-0") && fits("*", "é")
         );
+        assert!(
+            fits("*", "") && fits("a*b*c", "abbc") && fits("a**c", "ac") && !fits("a*a", "a") && !fits("a*b*c", "ac")
+        );
+        let (pattern, name) = ("*a".repeat(40) + "*b", "a".repeat(250));
+        assert!(!fits(&pattern, &name), "and soon");
         assert!(!fits("er-*", "pcr-random-0") && !fits("er", "er-random-0") && !fits("*-1", "er-random-0"));
     }
 }

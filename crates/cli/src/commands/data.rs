@@ -17,7 +17,7 @@ use crate::{
     printer::{Bar, message},
 };
 
-/// Does what was asked. What makes no sense is a refusal.
+/// Does what was asked. What makes no sense is a user error.
 pub fn data(args: &Data) -> Result<ExitCode> {
     let done = match &args.verb {
         Verb::List(list) => list::list(list),
@@ -28,7 +28,7 @@ pub fn data(args: &Data) -> Result<ExitCode> {
         Verb::Clean(clean) => clean::clean(clean),
     };
     match done {
-        Err(error) if is_refusal(&error) => {
+        Err(error) if is_user_error(&error) => {
             message(&printable(&format!("error: {error:#}")));
             Ok(ExitCode::from(2))
         }
@@ -37,7 +37,7 @@ pub fn data(args: &Data) -> Result<ExitCode> {
 }
 
 /// Whether an error is about what was asked rather than about what happened.
-fn is_refusal(error: &anyhow::Error) -> bool {
+fn is_user_error(error: &anyhow::Error) -> bool {
     error.is::<rehearsal_data::choice::UnknownName>()
         || matches!(
             error.downcast_ref(),

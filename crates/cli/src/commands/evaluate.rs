@@ -2,7 +2,11 @@
 
 mod page;
 
-use std::{collections::BTreeSet, path::PathBuf, process::ExitCode};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use anyhow::Result;
 use rehearsal::sample::Image;
@@ -15,15 +19,18 @@ use crate::{
     args::model::Evaluate,
     photos,
     printer::{columns, count, message, percent, plural, print},
-    refusal::{Refused, said},
+    user_error::{UserError, exit_code},
 };
+
+/// How many classes that the model does not know are named.
+const NAMED: usize = 10;
 
 /// Measures a model on photos that it has not learned.
 pub fn evaluate(args: &Evaluate) -> Result<ExitCode> {
-    said(evaluate_folder(args))
+    exit_code(evaluate_folder(args))
 }
 
-/// What a model said to every photo of a folder.
+/// What a model predicted for every photo of a folder.
 struct Evaluation {
     version: u32,
     shape: ImageShape,
@@ -31,6 +38,8 @@ struct Evaluation {
     classes: Vec<String>,
     photos: Vec<Judged>,
     threshold: Option<f64>,
+    /// How many of the photos the model has learned from.
+    learned: usize,
 }
 
 /// A photo, what it shows and what was seen in it, both by their places in the list of classes.
@@ -38,13 +47,13 @@ struct Judged {
     path: PathBuf,
     image: Image,
     shows: usize,
-    said: usize,
+    predicted: usize,
     probability: f32,
 }
 
 impl Judged {
     fn is_right(&self) -> bool {
-        self.shows == self.said
+        self.shows == self.predicted
     }
 }
 
@@ -57,20 +66,27 @@ impl Evaluation {
         })
     }
 
+    /// Above which probability answers are sure, and how many of those are right.
+    fn sure(&self) -> Option<(f64, Score)> {
+        let threshold = self.threshold?;
+        Some((threshold, self.score(|photo| f64::from(photo.probability) >= threshold)))
+    }
+
     /// How often images of one class (rows) were taken for each (columns).
     fn confusion(&self) -> Vec<Vec<usize>> {
         let mut table = vec![vec![0; self.classes.len()]; self.classes.len()];
-        self.photos.iter().for_each(|photo| table[photo.shows][photo.said] += 1);
+        self.photos.iter().for_each(|photo| table[photo.shows][photo.predicted] += 1);
         table
     }
 
     /// What a class was mistaken for most, and how often.
     fn mistaken_most(&self, class: usize) -> Option<(&str, usize)> {
-        let row = &self.confusion()[class];
-        let others = row.iter().enumerate().filter(|(other, count)| *other != class && **count > 0);
-        others
-            .max_by_key(|(other, count)| (**count, std::cmp::Reverse(*other)))
-            .map(|(o, c)| (self.classes[o].as_str(), *c))
+        let mut others: BTreeMap<usize, usize> = BTreeMap::new();
+        for photo in self.photos.iter().filter(|photo| photo.shows == class && !photo.is_right()) {
+            *others.entry(photo.predicted).or_default() += 1;
+        }
+        let most = others.into_iter().max_by_key(|(other, count)| (*count, std::cmp::Reverse(*other)));
+        most.map(|(other, count)| (self.classes[other].as_str(), count))
     }
 }
 
@@ -96,8 +112,11 @@ fn judge(args: &Evaluate) -> Result<Evaluation> {
     let scanned = photos::scan(&args.folder, photos::For::Testing, args.follow_links, args.quiet)?;
     let strange: BTreeSet<&str> =
         scanned.photos.iter().map(|photo| photo.class.as_str()).filter(|name| place(name).is_none()).collect();
-    for class in &strange {
-        message(&printable(&format!("class {class} is not known to the model: left out")));
+    if !strange.is_empty() && !args.quiet {
+        let named: Vec<&str> = strange.iter().take(NAMED).copied().collect();
+        let more = strange.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        message(&printable(&format!("not known to the model and left out: {}{more}", named.join(", "))));
     }
     let (paths, shows): (Vec<PathBuf>, Vec<usize>) =
         scanned.photos.iter().filter_map(|photo| Some((photo.path.clone(), place(&photo.class)?))).unzip();
@@ -105,28 +124,33 @@ fn judge(args: &Evaluate) -> Result<Evaluation> {
     let read: Vec<_> =
         paths.into_iter().zip(shows).zip(images).filter_map(|(photo, image)| Some((photo, image?))).collect();
     if read.is_empty() {
-        return Err(Refused("there is no photo of a class that the model knows".into()).into());
+        return Err(UserError("there is no photo of a class that the model knows".into()).into());
     }
     let images: Vec<Image> = read.iter().map(|(_, image)| image.clone()).collect();
-    let said = version.learner.predict(&images).map_err(ModelError::from)?;
-    let judged = |(((path, shows), image), said): (((PathBuf, usize), Image), rehearsal::learner::Prediction)| Judged {
-        path,
-        image,
-        shows,
-        said: place(&said.class).unwrap_or(0),
-        probability: said.probability,
-    };
-    let photos = read.into_iter().zip(said).map(judged).collect();
+    let learned = images.iter().filter(|image| version.has_learned(image)).count();
+    if learned > 0 && !args.quiet {
+        let (learned, all) = (count(learned), plural(images.len(), "photo"));
+        message(&format!("{learned} of {all} were learned from: the result flatters the model"));
+    }
+    let predicted = version.learner.predict(&images).map_err(ModelError::from)?;
+    let judged =
+        |(((path, shows), image), predicted): (((PathBuf, usize), Image), rehearsal::learner::Prediction)| Judged {
+            path,
+            image,
+            shows,
+            predicted: place(&predicted.class).unwrap_or(0),
+            probability: predicted.probability,
+        };
+    let photos = read.into_iter().zip(predicted).map(judged).collect();
     let (shape, threshold) = (version.learner.shape(), version.threshold);
-    Ok(Evaluation { version: number, shape, classes, photos, threshold })
+    Ok(Evaluation { version: number, shape, classes, photos, threshold, learned })
 }
 
 fn text(evaluation: &Evaluation) -> String {
     let all = evaluation.score(|_| true);
     let of = format!("{} of {}", count(all.right), plural(all.total, "photo"));
     let mut lines = vec![format!("version {}: {} % right, {of}", evaluation.version, percent(all.share()))];
-    if let Some(threshold) = evaluation.threshold {
-        let sure = evaluation.score(|photo| f64::from(photo.probability) >= threshold);
+    if let Some((_, sure)) = evaluation.sure() {
         let share = percent(sure.share());
         lines.push(format!("  not unsure: {share} % right, {} of {}", count(sure.right), count(sure.total)));
     }
@@ -146,14 +170,15 @@ fn to_json(evaluation: &Evaluation) -> String {
     let all = evaluation.score(|_| true);
     let wrong = evaluation.photos.iter().filter(|photo| !photo.is_right());
     let wrong = wrong.map(|photo| {
-        let (shows, said) = (&evaluation.classes[photo.shows], &evaluation.classes[photo.said]);
-        json!({ "path": photo.path, "class": shows, "said": said, "probability": photo.probability })
+        let (shows, predicted) = (&evaluation.classes[photo.shows], &evaluation.classes[photo.predicted]);
+        json!({ "path": photo.path, "class": shows, "predicted": predicted, "probability": photo.probability })
     });
     let line = json!({
         "version": evaluation.version,
         "accuracy": all.share(),
         "right": all.right,
         "photos": all.total,
+        "learned_before": evaluation.learned,
         "threshold": evaluation.threshold,
         "classes": evaluation.classes,
         "confusion": evaluation.confusion(),

@@ -6,11 +6,11 @@ use anyhow::Result;
 use rehearsal_model::{Model, ModelError};
 
 use super::predict::version;
-use crate::{args::model::Export, printer::print, refusal::said};
+use crate::{args::model::Export, printer::print, user_error::exit_code};
 
 /// Writes a model for other programs and prints where.
 pub fn export(args: &Export) -> Result<ExitCode> {
-    said(write(args))
+    exit_code(write(args))
 }
 
 fn write(args: &Export) -> Result<ExitCode> {

@@ -1,20 +1,30 @@
 //! `rehearsal grid`: many runs, in processes of their own, resumable at any moment.
 
+mod cancel;
 mod estimate;
 mod log;
+mod logs;
 mod plan;
 mod pool;
+mod queue;
 mod state;
+mod status;
+mod submit;
+mod wait;
 mod worker;
 
-use std::{collections::VecDeque, path::Path, process::ExitCode, time::Duration};
+use std::{
+    collections::VecDeque,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Result, anyhow};
 use rehearsal_data::printable;
 use rehearsal_runs::{DirectoryError, GridLock, RunDirectory};
 
 use crate::{
-    args::grid::{Grid, Part, Place},
+    args::grid::{Grid, Known, Part},
     interrupt::Asked,
     printer::{Overview, clock, message, percent, print},
 };
@@ -26,12 +36,18 @@ use state::State;
 /// Runs a grid, or says how far it is.
 pub fn grid(args: &Grid) -> Result<ExitCode> {
     match (&args.what, &args.file) {
-        (Some(Part::Status { file, place, json }), _) => status(file, place, *json),
-        (Some(Part::RunOne { file, index, place, threads, worker }), _) => {
-            let one = if *worker { worker::work } else { worker::run_one };
-            one(file, *index, place, threads.map(usize::from))
+        (Some(Part::Status { grid, json }), _) => status::status(grid, *json),
+        (Some(Part::Submit(submit)), _) => submit::submit(submit),
+        (Some(Part::Wait { grid, every }), _) => wait::wait(grid, Duration::from_secs(*every)),
+        (Some(Part::Logs { grid, name }), _) => logs::logs(grid, name),
+        (Some(Part::Cancel { grid }), _) => cancel::cancel(grid),
+        (Some(Part::RunOne { grid, index, threads, worker: true, .. }), _) => {
+            worker::work(grid, *index, threads.map(usize::from))
         }
-        (None, file) => run(args, file.as_deref().unwrap_or(Path::new(""))),
+        (Some(Part::RunOne { grid, index, threads, batch, .. }), _) => {
+            worker::run_one(grid, *index, threads.map(usize::from), *batch)
+        }
+        (None, file) => run(args, &Known { file: file.clone().unwrap_or_default(), place: args.place.clone() }),
     }
 }
 
@@ -43,34 +59,11 @@ fn refuse(error: &anyhow::Error) -> ExitCode {
 /// How many there are of each state, in words.
 fn counted(states: &[State]) -> String {
     let of = |wanted: &str| states.iter().filter(|state| state.name() == wanted).count();
-    let parts = ["done", "running", "failed", "stopped", "left", "foreign"].map(|name| (of(name), name));
+    let names = ["done", "running", "queued", "requeued", "failed", "stopped", "left", "foreign"];
+    let parts = names.map(|name| (of(name), name));
     let parts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
     format!("{} run{}: {}", states.len(), if states.len() == 1 { "" } else { "s" }, parts.join(", "))
-}
-
-fn status(file: &Path, place: &Place, json: bool) -> Result<ExitCode> {
-    let plan = match Plan::read(file, place) {
-        Ok(plan) => plan,
-        Err(error) => return Ok(refuse(&error)),
-    };
-    let states = plan.states();
-    let mut text = String::new();
-    for (job, state) in plan.jobs.iter().zip(&states) {
-        let (name, index) = (&job.planned.name, job.planned.index);
-        if json {
-            let line =
-                serde_json::json!({ "index": index, "name": name, "state": state.name(), "directory": job.directory });
-            text += &format!("{line}\n");
-        } else {
-            text += &format!("{index:>4} {:<8} {name}{}\n", state.name(), printable(&state.more()));
-        }
-    }
-    if !json {
-        text += &format!("{} in {}\n", counted(&states), plan.directory.path().display());
-    }
-    print(&text)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 /// What a session is about: the runs that were chosen, and those of them that are not done.
@@ -84,7 +77,7 @@ struct Session {
     threads: usize,
 }
 
-fn run(args: &Grid, file: &Path) -> Result<ExitCode> {
+fn run(args: &Grid, file: &Known) -> Result<ExitCode> {
     let session = match prepare(args, file) {
         Ok(session) => session,
         Err(error) => return Ok(refuse(&error)),
@@ -107,18 +100,15 @@ fn run(args: &Grid, file: &Path) -> Result<ExitCode> {
     if args.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
-    match begin(plan) {
+    match begin(plan, Duration::ZERO) {
         Ok(_lock) => work(&session, args.continue_on_error),
         Err(error) => Ok(refuse(&error)),
     }
 }
 
-fn prepare(args: &Grid, file: &Path) -> Result<Session> {
-    let plan = Plan::read(file, &args.place)?;
-    let chosen: Vec<usize> = match &args.only {
-        None => (0..plan.jobs.len()).collect(),
-        Some(only) => only.of(&plan.planned())?.iter().map(|planned| planned.index).collect(),
-    };
+fn prepare(args: &Grid, file: &Known) -> Result<Session> {
+    let plan = Plan::read(file)?;
+    let chosen = plan.chosen(args.only.as_ref())?;
     let states = plan.states();
     for &index in &chosen {
         if let State::Foreign(why) = &states[index] {
@@ -139,7 +129,7 @@ fn cores() -> usize {
 fn would(job: &Job, state: &State) -> String {
     let what = match state {
         State::Left => "would run",
-        State::Running => "is running:",
+        State::Running(_) => "is running:",
         _ => "would go on:",
     };
     format!("{:>4} {what} {}{}\n", job.planned.index, job.planned.name, printable(&state.more()))
@@ -153,13 +143,26 @@ fn estimate(Session { plan, states, waiting, jobs, threads, .. }: &Session) -> R
 }
 
 /// Makes the grid's directory, writes the manifest, and keeps other grids out while the lock lives.
-fn begin(plan: &Plan) -> Result<GridLock> {
-    let lock = plan.directory.hold().map_err(|error| match error {
-        DirectoryError::Busy(path) => anyhow!("another grid is running in {}", path.display()),
-        error => error.into(),
-    })?;
-    plan.directory.write_manifest(&rehearsal_grid::manifest(&plan.planned()))?;
-    Ok(lock)
+/// One who has it is waited for, but no longer than this.
+fn begin(plan: &Plan, patience: Duration) -> Result<GridLock> {
+    let start = Instant::now();
+    let mut waited = false;
+    loop {
+        match plan.directory.hold() {
+            Ok(lock) => {
+                plan.directory.write_manifest(&rehearsal_grid::manifest(&plan.planned()))?;
+                return Ok(lock);
+            }
+            Err(DirectoryError::Busy(_)) if start.elapsed() < patience => {
+                if !std::mem::replace(&mut waited, true) {
+                    message("another process has the grid: waiting for it");
+                }
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            Err(DirectoryError::Busy(path)) => return Err(anyhow!("another grid is running in {}", path.display())),
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 /// Does what is waiting, some at a time. A run that another process holds is left for later.

@@ -13,22 +13,25 @@ use anyhow::{Result, anyhow};
 use rehearsal::config::PartialConfig;
 use rehearsal_data::printable;
 use rehearsal_model::{Defaults, Model, Moment, Photo, Report, Taught, Visit, Watcher};
+use rehearsal_runs::regular;
 
 use crate::{
     args::model::{How, Learn},
     interrupt::Asked,
     photos,
     printer::{self, LearningBar, message, plural, print, visit_text},
-    refusal::{Refused, said},
+    user_error::{UserError, exit_code},
 };
 
+/// The largest file of settings that is read, in bytes.
+const LARGEST_SETTINGS: u64 = 1 << 20;
 /// The exit code of a version that is kept but not used.
 const HELD_BACK: u8 = 3;
 
 /// Learns from folders and prints what came of it.
 pub fn learn(args: &Learn) -> Result<ExitCode> {
     let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
-    said(match &args.model {
+    exit_code(match &args.model {
         Some(model) => learn_folders(args, model, &asked),
         None => demo::demo(args, &asked),
     })
@@ -86,14 +89,14 @@ fn printable_lines(text: &str) -> String {
     text.lines().map(|line| printable(line) + "\n").collect()
 }
 
-/// What was said about how to learn.
+/// The settings given for learning.
 fn settings(how: &How) -> Result<PartialConfig> {
     let file = match &how.settings {
         None => PartialConfig::default(),
         Some(path) => {
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| Refused(format!("{} cannot be read: {error}", path.display())))?;
-            PartialConfig::parse(&text).map_err(|error| Refused(format!("{}, {error}", path.display())))?
+            let text = regular::read_named(path, LARGEST_SETTINGS)
+                .map_err(|error| UserError(format!("{} cannot be read: {error}", path.display())))?;
+            PartialConfig::parse(&text).map_err(|error| UserError(format!("{}, {error}", path.display())))?
         }
     };
     let flags = PartialConfig {
@@ -145,20 +148,20 @@ fn say_lonely(photos: &[Photo], classes: &[&str]) {
     }
 }
 
-/// Height and width: the model's, else as said, else as fits the photos.
+/// Height and width: the model's, else as asked, else as fits the photos.
 fn size(args: &Learn, model: &Model, found: &[(PathBuf, String)]) -> Result<usize> {
-    let said = args.how.size.map(usize::from);
+    let asked = args.how.size.map(usize::from);
     if !model.is_empty() {
         let is = model.current()?.learner.shape().height;
-        return match said.filter(|said| *said != is) {
-            Some(said) => Err(anyhow!(Refused(format!(
-                "`--size` is {is} in this model and cannot become {said}: leave it out, or make another model"
+        return match asked.filter(|asked| *asked != is) {
+            Some(asked) => Err(anyhow!(UserError(format!(
+                "`--size` is {is} in this model and cannot become {asked}: leave it out, or make another model"
             )))),
             None => Ok(is),
         };
     }
     let side = || photos::short_side(found.iter().map(|(path, _)| path.as_path()));
-    Ok(said.or_else(|| side().map(Defaults::size)).unwrap_or(Defaults::size(usize::MAX)))
+    Ok(asked.or_else(|| side().map(Defaults::size)).unwrap_or(Defaults::size(usize::MAX)))
 }
 
 /// Shows how far it is, and stops when asked to.

@@ -3,7 +3,7 @@
 mod sheet;
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -11,17 +11,19 @@ use std::{
 use anyhow::{Context, Result};
 use rehearsal_data::printable;
 use rehearsal_model::{Forget, Model, Pattern, Version};
+use rehearsal_runs::atomic;
 use serde_json::json;
 
 use crate::{
     args::model::{Memory, MemoryVerb},
+    output,
     printer::{columns, message, plural, print},
-    refusal::{Refused, said},
+    user_error::{UserError, exit_code},
 };
 
 /// Looks at what a model remembers, or removes from it.
 pub fn memory(args: &Memory) -> Result<ExitCode> {
-    said(match &args.verb {
+    exit_code(match &args.verb {
         MemoryVerb::Sheet { out, per_class } => sheet::sheet(&args.model, out, usize::from(*per_class)),
         MemoryVerb::List { class, json } => list(&args.model, class.as_deref(), *json),
         MemoryVerb::Remove { pattern, class, dry_run, json } => {
@@ -38,7 +40,7 @@ pub fn memory(args: &Memory) -> Result<ExitCode> {
 /// Refuses a class that the version does not know.
 fn check_class(version: &Version, class: Option<&str>) -> Result<()> {
     match class.filter(|class| version.learner.classes().find(class).is_none()) {
-        Some(class) => Err(Refused(format!("there is no class `{class}`")).into()),
+        Some(class) => Err(UserError(format!("there is no class `{class}`")).into()),
         None => Ok(()),
     }
 }
@@ -107,24 +109,24 @@ fn remove(path: &Path, what: &Forget, dry_run: bool, is_json: bool) -> Result<Ex
 fn export(path: &Path, out: &Path) -> Result<ExitCode> {
     let version = Model::open(path)?.current()?;
     if out.exists() {
-        return Err(Refused(format!("{} exists: choose a new directory", out.display())).into());
+        return Err(UserError(format!("{} exists: choose a new directory", out.display())).into());
     }
     let (classes, shape) = (version.learner.classes(), version.learner.shape());
     let unwritable = || format!("{} cannot be written", out.display());
-    for (number, (class, image, _)) in version.memory().enumerate() {
-        let folder = out.join(safe(classes.name(class)));
-        fs::create_dir_all(&folder).with_context(unwritable)?;
-        let (width, height) = (shape.width as u32, shape.height as u32);
-        let file = folder.join(format!("{number:05}.png"));
-        image::save_buffer(&file, image, width, height, colour(shape.channels)).with_context(unwritable)?;
+    // Beside its place: interrupted, the same command can be given again.
+    let beside = out.with_added_extension("partial");
+    match fs::remove_dir_all(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(unwritable),
+        _ => fs::create_dir_all(&beside).with_context(unwritable)?,
     }
+    for (number, (class, image, _)) in version.memory().enumerate() {
+        let folder = beside.join(safe(classes.name(class)));
+        fs::create_dir_all(&folder).with_context(unwritable)?;
+        output::write_png(&folder.join(format!("{number:05}.png")), image, shape).with_context(unwritable)?;
+    }
+    atomic::rename(&beside, out).with_context(unwritable)?;
     print(&format!("{}\n", out.display()))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The kind of pixels that so many channels are.
-pub fn colour(channels: usize) -> image::ExtendedColorType {
-    if channels == 1 { image::ExtendedColorType::L8 } else { image::ExtendedColorType::Rgb8 }
 }
 
 /// The name of a class as a path that stays inside its directory.

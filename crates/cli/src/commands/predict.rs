@@ -15,7 +15,7 @@ use crate::{
     args::model::{Predict, Which},
     photos,
     printer::{columns, message, print},
-    refusal::{Refused, said},
+    user_error::{UserError, exit_code},
 };
 
 /// Photos that are read before the first of them is answered.
@@ -23,7 +23,7 @@ const AT_ONCE: usize = 200;
 
 /// Says what photos show, a line for each.
 pub fn predict(args: &Predict) -> Result<ExitCode> {
-    said(predict_all(args))
+    exit_code(predict_all(args))
 }
 
 /// The version that was asked for, else the one that is used.
@@ -33,14 +33,14 @@ pub fn version(model: &Model, which: &Which) -> Result<Version> {
 
 fn predict_all(args: &Predict) -> Result<ExitCode> {
     if let Some(percent) = args.threshold.filter(|percent| !(0.0..=100.0).contains(percent)) {
-        return Err(Refused(format!("`--threshold` is {percent}, not between 0 and 100 %")).into());
+        return Err(UserError(format!("`--threshold` is {percent}, not between 0 and 100 %")).into());
     }
     let model = Model::open(&args.model)?;
     let version = version(&model, &args.which)?;
     let (paths, ignored) = find(&args.paths, &ScanOptions::default())?;
     lines(&ignored, std::path::Path::new("")).iter().for_each(|line| message(&printable(line)));
     if paths.is_empty() {
-        return Err(Refused("there is no photo to look at".into()).into());
+        return Err(UserError("there is no photo to look at".into()).into());
     }
     let threshold = args.threshold.map(|percent| percent / 100.0).or(version.threshold);
     if threshold.is_none() {

@@ -24,7 +24,7 @@ use crate::{
 const LARGEST_FILE: u64 = 16 << 20;
 
 /// Runs, or goes on with a run, and prints what came out. What is wrong before the first batch is a
-/// refusal.
+/// user error.
 pub fn run(args: &Run) -> Result<ExitCode> {
     let experiment = match prepare(args) {
         Ok(Prepared::Ready(experiment)) => experiment,

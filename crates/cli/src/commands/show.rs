@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use crate::{
     args::model::Show,
     printer::{bytes, columns, count, percent, plural, print},
-    refusal::said,
+    user_error::exit_code,
 };
 
 /// Shows a model.
 pub fn show(args: &Show) -> Result<ExitCode> {
-    said(show_model(args))
+    exit_code(show_model(args))
 }
 
 fn show_model(args: &Show) -> Result<ExitCode> {
@@ -23,9 +23,9 @@ fn show_model(args: &Show) -> Result<ExitCode> {
     let version = model.current()?;
     let (history, classes) = (model.history()?, classes(&version)?);
     if args.json {
-        print(&format!("{}\n", to_json(&model, &version, &history, &classes)?))?;
+        print(&format!("{}\n", to_json(&model, &version, &history, &classes)))?;
     } else {
-        print(&text(&model, &version, &history, &classes)?)?;
+        print(&text(&model, &version, &history, &classes))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -52,7 +52,7 @@ fn classes(version: &Version) -> Result<Vec<OfClass>> {
     Ok(known.active().map(of_class).collect())
 }
 
-fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]) -> Result<String> {
+fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]) -> String {
     let (settings, learner) = (model.settings(), &version.learner);
     let config = learner.config();
     let (shape, memory) = (learner.shape(), learner.memory());
@@ -62,7 +62,12 @@ fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]
         total: sum.total + class.exam.total,
     });
     let mut lines = vec![
-        format!("{}: version {}, {} classes", model.path().display(), settings.current, count(classes.len())),
+        printable(&format!(
+            "{}: version {}, {} classes",
+            model.path().display(),
+            settings.current,
+            count(classes.len())
+        )),
         format!("  images   {} learned, seen as {}×{}", count(version.images_learned()), shape.height, shape.width),
         format!("  exam     {} % of {}", percent(exam.share()), plural(exam.total, "image")),
         format!("  memory   {} of {} images", count(memory.len()), count(memory.capacity())),
@@ -83,8 +88,8 @@ fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]
     }));
     lines.extend(columns(&rows, &[false, true, true]));
     lines.push(String::new());
-    lines.extend(version_lines(model, history)?);
-    Ok(lines.into_iter().map(|line| line + "\n").collect())
+    lines.extend(version_lines(model, history));
+    lines.into_iter().map(|line| line + "\n").collect()
 }
 
 fn threshold_text(threshold: Option<f64>, exam: usize) -> String {
@@ -96,18 +101,18 @@ fn threshold_text(threshold: Option<f64>, exam: usize) -> String {
 }
 
 /// A line for each version that is kept, the one that is used with a star.
-fn version_lines(model: &Model, history: &[Entry]) -> Result<Vec<String>> {
+fn version_lines(model: &Model, history: &[Entry]) -> Vec<String> {
     let mut rows = vec![["version", "when", "", "size"].map(String::from).to_vec()];
-    for number in model.versions()? {
+    for number in model.versions() {
         let star = if number == model.settings().current { "* " } else { "  " };
         let size = model.bytes(number).map(bytes).unwrap_or_default();
         let (when, what) = match history.iter().rev().find(|entry| made(entry) == Some(number)) {
-            Some(entry) => (entry.when.replace('T', " ")[..16].to_owned(), what(&entry.event)),
+            Some(entry) => (entry.when.replace('T', " ").chars().take(16).collect(), what(&entry.event)),
             None => (String::new(), String::new()),
         };
         rows.push(vec![format!("{star}{number}"), when, printable(&what), size]);
     }
-    Ok(columns(&rows, &[]))
+    columns(&rows, &[])
 }
 
 /// The version that an event made.
@@ -137,7 +142,7 @@ fn what(event: &Event) -> String {
     }
 }
 
-fn to_json(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]) -> Result<Value> {
+fn to_json(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]) -> Value {
     let of_class = |class: &OfClass| {
         json!({
             "class": class.name, "learned": class.learned, "memory": class.memory,
@@ -145,7 +150,7 @@ fn to_json(model: &Model, version: &Version, history: &[Entry], classes: &[OfCla
         })
     };
     let versions: Vec<Value> = model
-        .versions()?
+        .versions()
         .into_iter()
         .map(|number| {
             let entry = history.iter().rev().find(|entry| made(entry) == Some(number));
@@ -157,7 +162,7 @@ fn to_json(model: &Model, version: &Version, history: &[Entry], classes: &[OfCla
         })
         .collect();
     let learner = &version.learner;
-    Ok(json!({
+    json!({
         "model": model.path(),
         "current": model.settings().current,
         "size": learner.shape().height,
@@ -171,5 +176,5 @@ fn to_json(model: &Model, version: &Version, history: &[Entry], classes: &[OfCla
         "config": learner.config(),
         "versions": versions,
         "history": history,
-    }))
+    })
 }

@@ -83,7 +83,7 @@ impl Work {
 fn bar(what: &str, unit: Unit, done: u64, total: Option<u64>) -> ProgressBar {
     let template = match unit {
         Unit::Bytes => "{prefix} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
-        Unit::Items => "{prefix} {wide_bar} {pos}/{len} {per_sec} {eta} left",
+        Unit::Items => "{prefix} {wide_bar} {pos} of {len} {eta} left",
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new).with_style(style.progress_chars("=> "));

@@ -20,7 +20,7 @@ const SHORT: [(&str, &str); 3] = [
 ];
 
 /// What is compared, the measures, and the tests.
-pub fn comparison(sides: [(&Path, &[Run]); 2], comparison: &Comparison) -> String {
+pub fn comparison(sides: [(&Path, &[Run]); 2], comparison: &Comparison, recalibrated: bool) -> String {
     let mut lines = Vec::new();
     for (name, (path, runs)) in ["A", "B"].iter().zip(sides) {
         lines.push(format!("{name}  {} ({})", path.display(), seeds(runs)));
@@ -30,6 +30,13 @@ pub fn comparison(sides: [(&Path, &[Run]); 2], comparison: &Comparison) -> Strin
     }
     for Setting { name, a, b } in &comparison.differing {
         lines.push(format!("   {name}: {} | {}", or_none(a), or_none(b)));
+    }
+    let has_both = |(_, runs): &(&Path, &[Run])| runs.iter().all(|run| run.reestimated.is_some());
+    if recalibrated {
+        lines.push("with the norm's statistics re-estimated from the memory".into());
+    } else if sides.iter().all(has_both) {
+        lines.push("with the norm's statistics as training left them;".into());
+        lines.push("--recalibrated compares with re-estimated ones".into());
     }
     lines.push(String::new());
     lines.push(format!("{:<18}{:>20}{:>20}", "in %", "A", "B"));
@@ -155,7 +162,7 @@ fn or_none(value: &str) -> &str {
 }
 
 /// The same as one line of JSON. Measures are fractions.
-pub fn comparison_json(sides: [(&Path, &[Run]); 2], comparison: &Comparison) -> String {
+pub fn comparison_json(sides: [(&Path, &[Run]); 2], comparison: &Comparison, recalibrated: bool) -> String {
     let side = |(path, runs): (&Path, &[Run])| json!({ "path": path, "runs": runs.iter().map(|run| &run.path).collect::<Vec<_>>() });
     let mcnemar = |test: McNemar| json!({ "only_a": test.only_first, "only_b": test.only_second, "effect": test.effect(), "p": test.p, "chi_squared": test.chi_squared });
     let measures: serde_json::Map<String, Value> = comparison
@@ -175,7 +182,7 @@ pub fn comparison_json(sides: [(&Path, &[Run]); 2], comparison: &Comparison) -> 
         .collect();
     let value = json!({
         "a": side(sides[0]), "b": side(sides[1]), "differing": comparison.differing, "pairs": comparison.pairs,
-        "measures": measures, "images": images, "pooled": comparison.pooled.map(mcnemar),
+        "recalibrated": recalibrated, "measures": measures, "images": images, "pooled": comparison.pooled.map(mcnemar),
     });
     format!("{value}\n")
 }

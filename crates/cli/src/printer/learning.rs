@@ -10,7 +10,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use rehearsal_model::{Change, ClassScore, Moment, Report, Score};
 
-use super::{bytes, classes, clock, count, message, percent, plural, progress::LINE_EVERY};
+use super::{bytes, classes, clock, count, display_width, message, percent, plural, progress::LINE_EVERY};
 
 /// A display of progress on standard error.
 pub struct LearningBar {
@@ -97,14 +97,14 @@ pub fn visit_text(model: &Path, report: &Report) -> String {
     if let Some(change) = &report.old {
         line(format!("  old classes {}", change_text(change)));
         if let Some(most) = report.max_forgetting.filter(|_| !report.used) {
-            line(format!("  more than {most} points lost"));
+            line(format!("  more than {most} point{} lost", if (most - 1.0).abs() < 1e-9 { "" } else { "s" }));
         }
     }
     if let (Some(new), Some(_)) = (report.new, report.old) {
         line(format!("  new classes {} %", percent(new.share())));
     }
     if let Some(lost) = forgotten_most(&report.by_class) {
-        line(format!("  forgotten most: {lost}"));
+        line(format!("  forgotten most:{lost}"));
     }
     let memory = match report.memory_capacity {
         0 => "no memory".to_owned(),
@@ -117,6 +117,9 @@ pub fn visit_text(model: &Path, report: &Report) -> String {
     text
 }
 
+/// What is left of 60 columns beside `  forgotten most: `, and before a comma.
+const BESIDE_FORGOTTEN: usize = 41;
+
 /// The two classes that lost most, and on how many images that stands.
 fn forgotten_most(classes: &[ClassScore]) -> Option<String> {
     let lost = |class: &&ClassScore| class.points_lost().filter(|points| *points > 0.0);
@@ -124,10 +127,11 @@ fn forgotten_most(classes: &[ClassScore]) -> Option<String> {
     worst.sort_by(|a, b| lost(b).unwrap_or(0.0).total_cmp(&lost(a).unwrap_or(0.0)));
     let words = |class: &&ClassScore| {
         let (name, points) = (&class.class, lost(class).unwrap_or(0.0));
-        format!("{name} −{points:.1} points ({} exam images)", class.score.total)
+        format!("{name} −{points:.1} points ({})", plural(class.score.total, "exam image"))
     };
     let words: Vec<String> = worst.iter().take(2).map(words).collect();
-    (!words.is_empty()).then(|| words.join(",\n    "))
+    let fits = words.first().is_some_and(|first| display_width(first) <= BESIDE_FORGOTTEN);
+    (!words.is_empty()).then(|| format!("{}{}", if fits { " " } else { "\n    " }, words.join(",\n    ")))
 }
 
 #[cfg(test)]
@@ -147,8 +151,10 @@ mod tests {
             class("mules", 10, 3, None),
         ];
         let text = forgotten_most(&classes).unwrap();
-        assert_eq!(text, "clogs −40.0 points (10 exam images),\n    sandals −4.0 points (25 exam images)");
+        assert_eq!(text, " clogs −40.0 points (10 exam images),\n    sandals −4.0 points (25 exam images)");
         assert_eq!(forgotten_most(&classes[1..2]), None);
+        let long = forgotten_most(&[class("aircraft carrier", 1, 0, Some(1))]).unwrap();
+        assert_eq!(long, "\n    aircraft carrier −100.0 points (1 exam image)");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Folders of photos that a small network tells apart in seconds, and a model that learns them.
 
+#![allow(dead_code, reason = "each test uses a part")]
+
 use std::{
     collections::BTreeMap,
     fs,
@@ -39,11 +41,16 @@ impl Shop {
     /// Photos of a class, numbered from `first`: the class's colour, with noise that tells them
     /// apart.
     pub fn photos_from(&self, folder: &str, class: &str, first: usize, count: usize) {
+        self.photos_like(folder, class, class, first, count);
+    }
+
+    /// The same, of a class that looks as another does.
+    pub fn photos_like(&self, folder: &str, class: &str, looks: &str, first: usize, count: usize) {
         let place = self.path().join(folder).join(class);
         fs::create_dir_all(&place).unwrap();
         let hash =
             |value: u64| value.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let seed = class.bytes().fold(7, |seed, byte| hash(seed ^ u64::from(byte)));
+        let seed = looks.bytes().fold(7, |seed, byte| hash(seed ^ u64::from(byte)));
         for number in first..first + count {
             let pixel = |x: u32, y: u32| {
                 let place = u64::from(y * SIDE + x) + 1000 * number as u64;
@@ -75,9 +82,7 @@ impl Shop {
 
     /// What `show --json` says.
     pub fn show(&self) -> Value {
-        let shown = output(self.path(), &["show", "shop.model", "--json"]);
-        assert!(shown.status.success(), "{}", text(&shown.stderr));
-        serde_json::from_slice(&shown.stdout).unwrap()
+        json(&output(self.path(), &["show", "shop.model", "--json"]))
     }
 
     /// Every file and its bytes.
@@ -97,6 +102,26 @@ fn collect(directory: &Path, contents: &mut BTreeMap<PathBuf, Vec<u8>>) {
             contents.insert(path.clone(), fs::read(&path).unwrap());
         }
     }
+}
+
+/// What it printed, read as JSON.
+#[track_caller]
+pub fn json(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Exit code 2, one line that says why, and nothing written.
+#[track_caller]
+pub fn refused(shop: &Shop, arguments: &[&str], why: &str) {
+    let before = shop.contents();
+    let output = output(shop.path(), arguments);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    let last = errors.trim_end().lines().last().unwrap_or_default();
+    assert!(last.starts_with("error: ") && last.contains(why), "{arguments:?}: {errors}");
+    assert!(output.stdout.is_empty());
+    assert_eq!(shop.contents(), before, "{arguments:?} changed something");
 }
 
 /// Whether no line is wider than so many columns.

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, OpenOptions},
-    io::{Read, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -12,8 +12,12 @@ use super::{Timeouts, effort::Effort};
 use crate::{
     DataError, Progress, Unit,
     files::{unwritable, write_whole},
+    regular,
     unpack::remove,
 };
+
+/// The longest name of a file's version, in bytes.
+const LONGEST_VERSION: u64 = 1 << 12;
 
 pub(super) struct Download<'a> {
     pub url: &'a str,
@@ -70,13 +74,13 @@ impl Download<'_> {
     }
 
     fn attempt(&self, agent: &Agent, effort: &mut Effort) -> Result<(), Failure> {
-        let have = self.have();
+        let (have, version) = self.beginning().map_err(Failure::Final)?;
         let mut request = agent.get(self.url);
         if have > 0 {
             request = request.header("Range", format!("bytes={have}-"));
             // Only what belongs to what is there: else the server sends the whole.
-            if let Ok(validator) = fs::read_to_string(validator(self.to)) {
-                request = request.header("If-Range", validator);
+            if let Some(version) = version {
+                request = request.header("If-Range", version);
             }
         }
         let response = request.call().map_err(|error| match error {
@@ -154,6 +158,19 @@ impl Download<'_> {
         forget(self.to).map_err(Failure::Final)?;
         effort.restart().map_err(|why| Failure::Final(self.failed(why)))?;
         Err(Failure::Passing(why.into()))
+    }
+
+    /// How much is there, and of which version of the file, if that is known. Where nobody can tell any
+    /// more, it is begun anew.
+    fn beginning(&self) -> Result<(u64, Option<String>), DataError> {
+        let have = self.have();
+        let is_plain = |bytes: &Vec<u8>| bytes.iter().all(|byte| (b' '..=b'~').contains(byte));
+        match regular::read(&validator(self.to), LONGEST_VERSION) {
+            _ if have == 0 => Ok((0, None)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((have, None)),
+            Ok(bytes) if is_plain(&bytes) => Ok((have, String::from_utf8(bytes).ok())),
+            _ => forget(self.to).map(|()| (0, None)),
+        }
     }
 
     fn have(&self) -> u64 {

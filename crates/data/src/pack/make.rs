@@ -115,7 +115,7 @@ fn image_bytes(size: usize) -> usize {
 
 /// The file of images, for this process alone.
 fn locked(partial: &Path, packing: &Packing) -> Result<File, DataError> {
-    remove_link(partial).map_err(unwritable(partial))?;
+    remove_irregular(partial).map_err(unwritable(partial))?;
     let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(partial);
     let file = file.map_err(unwritable(partial))?;
     match file.try_lock() {
@@ -129,9 +129,12 @@ fn locked(partial: &Path, packing: &Packing) -> Result<File, DataError> {
     Ok(file)
 }
 
-/// Removes a link: nothing is written through what somebody else put there.
-fn remove_link(path: &Path) -> io::Result<()> {
-    if path.is_symlink() { fs::remove_file(path) } else { Ok(()) }
+/// Removes a link or a FIFO: nothing is written through what somebody else put there.
+fn remove_irregular(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(about) if !about.is_file() && !about.is_dir() => fs::remove_file(path),
+        _ => Ok(()),
+    }
 }
 
 /// The chunks that an earlier process finished: their lines are whole and their pixels have the CRC
@@ -164,7 +167,7 @@ fn begin(images: &mut File, lines: &Path, header: &Header, done: &[Chunk]) -> io
     }
     images.set_len(end)?;
     images.seek(SeekFrom::Start(end))?;
-    remove_link(lines)?;
+    remove_irregular(lines)?;
     let mut journal = File::create(lines)?;
     for chunk in done {
         write_line(&mut journal, chunk)?;
@@ -207,7 +210,7 @@ fn image(entry: &Entry, slot: &mut [u8], work: &Work) -> Result<Read, DataError>
 
 /// Puts the journal behind the images and the file in its place.
 fn finish(path: &Path, partial: &Path, lines: &Path, images: &mut File) -> io::Result<()> {
-    images.write_all(&fs::read(lines)?)?;
+    images.write_all(&regular::read(lines, u64::MAX)?)?;
     images.sync_all()?;
     rename(partial, path)?;
     fs::remove_file(lines)

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{Header, Listing, Packing, Stamp};
-use crate::{DataError, Split, files::unwritable, incomplete::thousands, limits::megabytes, printable};
+use crate::{DataError, Split, files::unwritable, home, incomplete::thousands, limits::megabytes, printable};
 
 /// A pack of a split.
 pub(super) struct Place {
@@ -72,10 +72,18 @@ fn writable(directories: &[PathBuf]) -> Result<&Path, DataError> {
 }
 
 fn try_to_write(directory: &Path) -> io::Result<()> {
+    // Beside the images, where a stranger may have put a link to somewhere else.
+    if home::is_hidden(directory) && directory.ancestors().take(2).any(Path::is_symlink) {
+        return Err(io::Error::other("it is a link"));
+    }
     fs::create_dir_all(directory)?;
     let trial = directory.join(format!(".trial-{}", std::process::id()));
-    fs::File::create(&trial)?;
-    // Another thread of this process may have tried at the same time, and removed it.
+    let _ = fs::remove_file(&trial);
+    match fs::File::create_new(&trial) {
+        // Another thread of this process tries at the same time.
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
     let _ = fs::remove_file(&trial);
     Ok(())
 }

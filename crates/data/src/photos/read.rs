@@ -36,6 +36,16 @@ pub fn read(path: &Path, shape: ImageShape) -> Result<Decoded, DataError> {
     Ok(Decoded { image, sha256: Sha256::digest(&bytes).into() })
 }
 
+/// Height and width of an image file, turned as its EXIF data say.
+///
+/// # Errors
+/// As [`read`].
+pub fn size(path: &Path) -> Result<(usize, usize), DataError> {
+    let bad = |why: String| DataError::Image { path: path.into(), why };
+    let picture = decode(&bytes(path)?.map_err(bad)?).map_err(bad)?;
+    Ok((picture.height, picture.width))
+}
+
 /// Decodes many on all threads, in order; the result of each stands at its place.
 pub fn read_all<P: AsRef<Path> + Sync>(
     paths: &[P],

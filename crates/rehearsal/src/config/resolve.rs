@@ -4,14 +4,19 @@ use std::path::{Path, PathBuf};
 
 use super::{Combination, Config, ConfigError, LearnerConfig, PartialConfig, partial::Completed};
 use crate::{
+    choice::Choice,
     learner::CustomNames,
-    memory::{GssOptions, PolicyKind},
+    memory::{GssOptions, PolicyKind, Retrievable},
     methods::{ClsErOptions, DerPpOptions, ErAceOptions, MethodOptions},
     optimizer::OptimizerConfig,
+    probe::ScoreKind,
     retrieval::{Ratio, RetrievalKind},
     shapley::ShapleyOptions,
     stream::StreamKind,
 };
+
+/// Steps that kept features are used for, unless said otherwise.
+const FEATURE_AGE: u64 = 100;
 
 impl PartialConfig {
     /// Completes the settings with defaults and refuses what makes no sense.
@@ -37,6 +42,7 @@ impl PartialConfig {
             train_per_class: given.train_per_class,
             test_per_class: given.test_per_class,
             learner,
+            joint_passes: given.joint_passes,
             recalibrate: given.recalibrate,
             checkpoint_minutes: given.checkpoint_minutes,
             diagnostics: given.diagnostics,
@@ -53,7 +59,7 @@ impl PartialConfig {
     pub fn learner(&self) -> Result<LearnerConfig, ConfigError> {
         let given = self.clone().complete();
         let method = given.method;
-        let retrieval = given.retrieval()?;
+        let (retrieval, retrievable, feature_age) = (given.retrieval()?, given.retrievable()?, given.feature_age());
         Ok(LearnerConfig {
             method,
             retrieval,
@@ -65,6 +71,8 @@ impl PartialConfig {
             batch: given.batch,
             retrieved: given.retrieved,
             candidates: given.candidates,
+            draws: given.draws,
+            score_every: given.score_every,
             optimizer: OptimizerConfig {
                 lr: given.lr,
                 momentum: given.momentum,
@@ -86,8 +94,11 @@ impl PartialConfig {
                 per_class: given.shapley_per_class,
             },
             match_warm_up: given.match_warm_up,
+            retrievable,
             views: given.views.unwrap_or(method.default_views()),
-            score_norm: given.score_norm,
+            score: given.score,
+            feature_age,
+            score_norm: given.score_norm.unwrap_or(given.score.default_norm()),
             offer: given.offer,
             custom: CustomNames {
                 custom_method: given.custom_method,
@@ -146,6 +157,20 @@ impl Completed {
         let Self { method, retrieval, .. } = *self;
         Combination { method, policy: None, retrieval }.check()?;
         Ok(method.replays().then(|| retrieval.unwrap_or(method.default_retrieval())))
+    }
+
+    fn feature_age(&self) -> Option<u64> {
+        let default = || (self.score == ScoreKind::KeptFeatures).then_some(FEATURE_AGE);
+        self.feature_age.or_else(default)
+    }
+
+    fn retrievable(&self) -> Result<Retrievable, ConfigError> {
+        let Self { method, retrievable, .. } = *self;
+        if !method.replays() && retrievable != Retrievable::default() {
+            let value = retrievable.name().to_owned();
+            return Err(ConfigError::ReplaysNothing { method, setting: "retrievable", value });
+        }
+        Ok(retrievable)
     }
 
     fn memory_policy(&self) -> Result<Option<PolicyKind>, ConfigError> {

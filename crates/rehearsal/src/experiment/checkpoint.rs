@@ -54,7 +54,7 @@ impl Experiment {
         };
         let header = serde_json::to_value(header).expect("progress is plain data");
         let added = Added { run: Some(header), extra: None };
-        Ok(directory.write_checkpoint(|file| self.learner.write_to(file, added))?)
+        Ok(directory.write_checkpoint(|file| self.learner.write_to(file, added).map(drop))?)
     }
 
     /// Goes on where the checkpoint in `directory` was taken, if there is one.

@@ -54,11 +54,11 @@ impl Extra {
 }
 
 impl Learner {
-    /// Saves it with what a program adds, whole or not at all.
+    /// Saves it with what a program adds, whole or not at all; the file's checksum, in hexadecimal.
     ///
     /// # Errors
     /// The file cannot be written; what was there before still is.
-    pub fn save_with_extra(&self, path: impl AsRef<Path>, extra: &Extra) -> Result<(), LearnerError> {
+    pub fn save_with_extra(&self, path: impl AsRef<Path>, extra: &Extra) -> Result<String, LearnerError> {
         for (name, ExtraArray { shape, bytes }) in &extra.arrays {
             assert_eq!(shape.iter().product::<usize>(), bytes.len(), "the bytes of {name}");
         }

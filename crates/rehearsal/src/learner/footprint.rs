@@ -117,7 +117,7 @@ fn floats(config: &LearnerConfig, shape: ImageShape, classes: usize) -> Floats {
 
 /// The memory of this machine, or what this process may use of it, in bytes, where the system tells
 /// (Linux).
-pub(super) fn machine_memory() -> Option<u64> {
+pub fn machine_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let all = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)?;

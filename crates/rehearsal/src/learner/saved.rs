@@ -1,5 +1,7 @@
 //! A saved learner: one file that stands alone. See `docs/model-file.md`.
 
+mod features;
+
 use std::{collections::BTreeMap, fs::File, io, path::Path, sync::Arc};
 
 use rehearsal_runs::atomic;
@@ -16,6 +18,7 @@ use crate::{
     memory::{Memorized, Memory},
     model_file::{self, ArrayToWrite, ModelFileError, Reader},
     network::{Array, HeadKind, State, StateError},
+    probe::ScoreKind,
     sample::{Class, ImageShape, Sample, TaskId},
 };
 
@@ -118,13 +121,18 @@ impl Learner {
     /// # Errors
     /// The file cannot be written; what was there before still is.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), LearnerError> {
-        self.save_added(path.as_ref(), Added::default())
+        self.save_added(path.as_ref(), Added::default()).map(drop)
     }
 
-    /// Saves it and what stands beside it, whole or not at all.
-    pub(super) fn save_added(&self, path: &Path, added: Added) -> Result<(), LearnerError> {
-        let written = atomic::write_with(path, |file| self.write_to(file, added));
-        Ok(written.map_err(|error| ModelFileError::Unwritable { path: path.into(), error })?)
+    /// Saves it and what stands beside it, whole or not at all; the file's checksum.
+    pub(super) fn save_added(&self, path: &Path, added: Added) -> Result<String, LearnerError> {
+        let mut checksum = String::new();
+        let written = atomic::write_with(path, |file| {
+            checksum = self.write_to(file, added)?;
+            Ok(())
+        });
+        written.map_err(|error| ModelFileError::Unwritable { path: path.into(), error })?;
+        Ok(checksum)
     }
 
     /// The learner of a file, ready to predict and to go on learning.
@@ -144,8 +152,8 @@ impl Learner {
         Ok(Self::read(path.as_ref(), parts, |_| {})?.learner)
     }
 
-    /// Writes it into a file, and what is added.
-    pub(crate) fn write_to(&self, file: &mut File, added: Added) -> io::Result<()> {
+    /// Writes it into a file, and what is added; the file's checksum.
+    pub(crate) fn write_to(&self, file: &mut File, added: Added) -> io::Result<String> {
         let Added { run, extra } = added;
         let header = serde_json::to_string(&self.header(run, extra.map(|extra| extra.header.clone())))?;
         let mut arrays = self.arrays();
@@ -262,7 +270,13 @@ fn restore(header: Header, contents: &Contents, parts: Parts) -> Result<Learner,
     learner.network.load(&network)?;
     learner.method.load(&contents.state(METHOD))?;
     learner.optimizer.load(&contents.state(OPTIMIZER), &learner.network)?;
-    let slots = contents.slots(learner.method.stores_logits().then_some(classes.len())).map_err(RestoreError::Why)?;
+    let logits = learner.method.stores_logits().then_some(classes.len());
+    let mut slots = contents.slots(logits).map_err(RestoreError::Why)?;
+    if learner.config.score == ScoreKind::KeptFeatures {
+        let size = learner.network.feature_size();
+        features::restore(&mut slots, &contents.floats, &contents.feature_steps, size, steps)
+            .map_err(RestoreError::Why)?;
+    }
     let possible = memory.capacity == learner.config.memory
         && memory.presented_by_class.len() <= seen
         && is_possible(&slots, &memory);
@@ -325,6 +339,7 @@ fn memory_arrays(slots: &[Memorized], shape: ImageShape) -> Vec<ArrayToWrite<'_>
         let shape = vec![count, rows[0].len()];
         arrays.push(floats("memory.logits".into(), shape, rows.into_iter().map(<[f32]>::to_vec)));
     }
+    arrays.extend(features::arrays(slots));
     arrays
 }
 
@@ -334,6 +349,7 @@ struct Contents {
     floats: State,
     labels: Vec<u16>,
     tasks: Vec<u16>,
+    feature_steps: Vec<u64>,
     images: Vec<Arc<[u8]>>,
     extra: BTreeMap<String, ExtraArray>,
 }
@@ -350,6 +366,10 @@ impl Contents {
                 }
                 ("memory.labels", Dtype::U16, _) => contents.labels = numbers(&read_bytes(reader, bytes)?),
                 ("memory.tasks", Dtype::U16, _) => contents.tasks = numbers(&read_bytes(reader, bytes)?),
+                (features::STEPS, Dtype::U64, _) => {
+                    let bytes = read_bytes(reader, bytes)?;
+                    contents.feature_steps = bytes.as_chunks().0.iter().map(|step| u64::from_le_bytes(*step)).collect();
+                }
                 (_, Dtype::F32, _) => {
                     let array = float_array(info, &read_bytes(reader, bytes)?);
                     contents.floats.0.insert(name, array);
@@ -385,7 +405,7 @@ impl Contents {
             let label = Class(self.labels[index]);
             let sample = Sample { image: self.images[index].clone().into(), label, task: TaskId(self.tasks[index]) };
             let logits = rows.map(|(rows, classes)| Arc::from(&rows.values[index * classes..][..classes]));
-            Memorized { sample, logits, similarity: similarities.values[index] }
+            Memorized { sample, logits, similarity: similarities.values[index], features: None }
         };
         Ok((0..count).map(slot).collect())
     }

@@ -15,6 +15,17 @@ pub enum Reduction {
 }
 choice!(Reduction, "reduction", Mean = "mean", SumOfMeans = "sum-of-means");
 
+impl Reduction {
+    /// The loss of a step `[1]` from those of its samples `[n]`, of which the first `new` are new.
+    pub fn join(self, losses: Tensor<1>, new: usize) -> Tensor<1> {
+        let replayed = losses.dims()[0] - new;
+        match self {
+            Self::Mean => losses.mean(),
+            Self::SumOfMeans => losses.clone().narrow(0, 0, new).mean() + losses.narrow(0, new, replayed).mean(),
+        }
+    }
+}
+
 /// See the module.
 #[derive(Clone, Copy, Debug)]
 pub struct Er {
@@ -31,11 +42,19 @@ impl Method for Er {
         };
         let images = Tensor::cat(vec![incoming.images.clone(), retrieved.images.clone()], 0);
         let losses = cross_entropy(network.train_logits(images), &[&incoming.labels[..], &retrieved.labels].concat());
-        let (new, old) = (incoming.labels.len(), retrieved.labels.len());
-        let loss = match self.reduction {
-            Reduction::Mean => losses.mean(),
-            Reduction::SumOfMeans => losses.clone().narrow(0, 0, new).mean() + losses.narrow(0, new, old).mean(),
-        };
-        loss.into()
+        self.reduction.join(losses, incoming.labels.len()).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::methods::testing::{close, rows, values};
+
+    #[test]
+    fn losses_are_joined_by_one_mean_or_by_two() {
+        let losses = || rows(&[[1.0, 3.0, 5.0, 0.0, 1.0]]).reshape([5]);
+        close(&values(Reduction::Mean.join(losses(), 2)), &[2.0]);
+        close(&values(Reduction::SumOfMeans.join(losses(), 2)), &[2.0 + 2.0]);
     }
 }

@@ -3,7 +3,7 @@
 
 use burn::tensor::Tensor;
 
-use super::{Method, Objective, StepBatch};
+use super::{Method, Objective, Reduction, StepBatch};
 use crate::{
     losses::{Denominator, proxy_contrastive},
     network::{HeadKind, Network},
@@ -16,12 +16,14 @@ pub struct Pcr {
     pub temperature: f64,
     /// Over which proxies the denominator runs.
     pub denominator: Denominator,
+    /// How the losses of new and replayed anchors are joined.
+    pub reduction: Reduction,
 }
 
 impl Method for Pcr {
     /// New and replayed anchors go through the network in two passes, each with its own batch
-    /// statistics, the new ones first; one mean over all anchors. Without replay there is nothing
-    /// to contrast with: no step, only the running statistics move.
+    /// statistics, the new ones first; one mean over all anchors, unless the reduction says two.
+    /// Without replay there is nothing to contrast with: no step, only the running statistics move.
     fn objective(&mut self, network: &mut Network, batch: &StepBatch) -> Objective {
         let incoming = network.train_logits(batch.incoming.images.clone());
         let Some(retrieved) = batch.retrieved() else {
@@ -31,11 +33,49 @@ impl Method for Pcr {
         let features = Some(replayed.clone().detach());
         let logits = Tensor::cat(vec![incoming, network.head().logits(replayed)], 0);
         let labels = [&batch.incoming.labels[..], &retrieved.labels].concat();
-        let loss = proxy_contrastive(logits, &labels, self.denominator).mean();
+        let losses = proxy_contrastive(logits, &labels, self.denominator);
+        let loss = self.reduction.join(losses, batch.incoming.labels.len());
         Objective { loss: Some(loss), logits: None, features }
     }
 
     fn head(&self) -> HeadKind {
         HeadKind::Proxies { temperature: self.temperature }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        methods::{
+            Draw,
+            testing::{anchors, close, network, values},
+        },
+        sample::TaskId,
+    };
+
+    /// As the equation adds two means: with three new anchors and one replayed, the replayed one
+    /// weighs as much as all the new.
+    #[test]
+    fn two_means_weigh_new_and_replayed_alike() {
+        let loss = |reduction| {
+            let mut network = network(4);
+            let (incoming, replayed) = (anchors(&[0, 1, 1], 1, &network), anchors(&[2], 2, &network));
+            let draws = vec![Draw { anchors: replayed, logits: None }];
+            let batch = StepBatch { incoming, draws, task: TaskId(0), seen: 4 };
+            let mut method = Pcr { temperature: 0.5, denominator: Denominator::Multiset, reduction };
+            let losses = {
+                let network = network.clone();
+                let norm = crate::network::Norm::Batch;
+                let logits = |anchors: &crate::views::Anchors| network.logits(anchors.images.clone(), norm);
+                let both = Tensor::cat(vec![logits(&batch.incoming), logits(&batch.draws[0].anchors)], 0);
+                let labels = [&batch.incoming.labels[..], &batch.draws[0].anchors.labels].concat();
+                values(proxy_contrastive(both, &labels, Denominator::Multiset))
+            };
+            (values(method.objective(&mut network, &batch).loss.unwrap())[0], losses)
+        };
+        let (mean, losses) = loss(Reduction::Mean);
+        close(&[mean], &[losses.iter().sum::<f32>() / 4.0]);
+        close(&[loss(Reduction::SumOfMeans).0], &[losses[..3].iter().sum::<f32>() / 3.0 + losses[3]]);
     }
 }

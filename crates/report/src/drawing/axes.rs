@@ -129,6 +129,11 @@ pub struct Scale {
 }
 
 impl Scale {
+    /// The same, some pixels to the right.
+    pub fn shifted(&self, pixels: f64) -> Self {
+        Self { left: self.left + pixels, right: self.right + pixels, ..*self }
+    }
+
     pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
         let across = (x - self.x.0) / (self.x.1 - self.x.0);
         let up = (y.clamp(self.y.0, self.y.1) - self.y.0) / (self.y.1 - self.y.0);

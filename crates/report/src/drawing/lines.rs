@@ -55,6 +55,8 @@ pub enum Shape {
     Line,
     /// Markers with bars as long as the spread.
     Points,
+    /// The same, those of different series beside each other: for what is counted, not measured.
+    Beside,
     /// Steps of a histogram: each point is the left end of a bin, the last one its right end.
     Steps,
 }
@@ -91,7 +93,11 @@ const TITLE_LINE: f64 = 15.0;
 const MOST_BANDS: usize = 6;
 /// More filled histograms than this hide each other: then they are outlines.
 const MOST_FILLED: usize = 2;
-/// Pixels between the markers of a line, if many lines share a panel: others are left out, but
+/// Pixels between the bars of two series that stand beside each other, at most.
+const MOST_BESIDE: f64 = 9.0;
+/// A line of more points than this is one of markers.
+const MOST_MARKED: usize = 60;
+/// Pixels between the markers of a line, if it has many points or many lines share a panel: others are left out, but
 /// still tell who points at them.
 const BETWEEN_MARKERS: f64 = 24.0;
 
@@ -157,8 +163,8 @@ impl Lines {
     }
 
     fn sample(&self) -> Sample {
-        let all = |shape: Shape| self.curves().all(|curve| curve.shape == shape);
-        match (all(Shape::Points), all(Shape::Steps)) {
+        let all = |of: fn(Shape) -> bool| self.curves().all(|curve| of(curve.shape));
+        match (all(|shape| matches!(shape, Shape::Points | Shape::Beside)), all(|shape| shape == Shape::Steps)) {
             (true, _) => Sample::Marker,
             (_, true) => Sample::Line,
             _ => Sample::Both,
@@ -170,18 +176,30 @@ impl Panel {
     fn draw(&self, canvas: &Canvas, place: Place, named: bool) {
         let scale = axes::draw(canvas, place, &self.x, &self.y, named);
         let curves: Vec<&Curve> = self.curves.iter().filter(|curve| !curve.points.is_empty()).collect();
+        let longest = curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
         let looks = Looks {
             marker: if named { 3.4 } else { 2.2 },
             bands: curves.len() <= MOST_BANDS,
             filled: curves.len() <= MOST_FILLED,
-            apart: if curves.len() <= MOST_BANDS { 0.0 } else { BETWEEN_MARKERS },
+            apart: if curves.len() > MOST_BANDS || longest > MOST_MARKED { BETWEEN_MARKERS } else { 0.0 },
         };
-        for curve in curves {
+        let (beside, count) = (beside(&curves, &scale), curves.len());
+        for (i, curve) in curves.into_iter().enumerate() {
             canvas.begin_series(curve.series);
-            curve.draw(canvas, &scale, &looks);
+            let shift = (i as f64 - (count - 1) as f64 / 2.0) * beside;
+            curve.draw(canvas, &scale.shifted(shift), &looks);
             canvas.end();
         }
     }
+}
+
+/// How many pixels a series is beside the one before: none, unless they would hide each other's
+/// bars. Within two thirds of the way to the next number.
+fn beside(curves: &[&Curve], scale: &Scale) -> f64 {
+    let alone = curves.iter().all(|curve| curve.shape == Shape::Line && curve.points.len() == 1);
+    let named = curves.iter().all(|curve| curve.shape == Shape::Beside);
+    let apart = scale.at(1.0, 0.0).0 - scale.at(0.0, 0.0).0;
+    if alone || named { (apart * 2.0 / 3.0 / curves.len() as f64).min(MOST_BESIDE) } else { 0.0 }
 }
 
 /// The lines of a title above a panel.
@@ -216,7 +234,7 @@ impl Curve {
                 canvas.polyline(&path, style);
                 self.draw_markers(canvas, scale, style, (looks.marker, marked_every(&path, looks.apart)));
             }
-            Shape::Points => {
+            Shape::Points | Shape::Beside => {
                 self.draw_bars(canvas, scale, style);
                 self.draw_markers(canvas, scale, style, (looks.marker * 1.4, 1));
             }

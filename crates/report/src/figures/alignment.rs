@@ -4,16 +4,16 @@
 use rehearsal_measure::Histogram;
 use rehearsal_runs::TaskDiagnostics;
 
-use super::{Figure, Named, Scene};
+use super::{
+    Figure, Named, Scene,
+    histograms::{Counted, drawn},
+};
 use crate::{
-    drawing::{Axis, Curve, Lines, Panel, Point, Shape},
+    drawing::{Curve, Point, Shape},
     protocol::thousands,
 };
 
 type Pick = fn(&TaskDiagnostics) -> Option<&Histogram>;
-
-/// A histogram as it is drawn, and how many values are in it.
-type Counted = (Curve, u64);
 
 /// The paper's red and blue, as near as our colours are, both with whole lines.
 const KINDS: [(usize, &str, Pick); 2] = [
@@ -61,64 +61,6 @@ fn kinds(named: &Named, task: Option<usize>) -> Vec<Counted> {
 
 fn tasks(tasks: usize, curves: impl Fn(usize) -> Vec<Counted>) -> Vec<(String, Vec<Counted>)> {
     (0..tasks).map(|task| (format!("task {}", task + 1), curves(task))).collect()
-}
-
-/// Panels with the same axes; none if nothing is in them.
-fn drawn(
-    scene: &Scene,
-    kind: &str,
-    title: &str,
-    note: &str,
-    (x, panels): (&str, Vec<(String, Vec<Counted>)>),
-    series: Vec<(usize, String)>,
-) -> Option<Figure> {
-    let titled = |(title, counted): (String, Vec<Counted>)| {
-        let title = format!("{title}, {}", count_text(&counted.iter().map(|(_, n)| *n).collect::<Vec<_>>()));
-        (title, counted.into_iter().map(|(curve, _)| curve).collect::<Vec<_>>())
-    };
-    let mut panels: Vec<(String, Vec<Curve>)> =
-        panels.into_iter().filter(|(_, curves)| !curves.is_empty()).map(titled).collect();
-    let x = shared_axis(x, panels.iter().flat_map(|(_, curves)| curves))?;
-    let mut curves: Vec<&mut Curve> = panels.iter_mut().flat_map(|(_, curves)| curves).collect();
-    let slack = (x.to - x.from) * 1e-9;
-    for curve in &mut curves {
-        curve.points.retain(|point| (x.from - slack..=x.to + slack).contains(&point.x));
-    }
-    let shares = curves.iter().flat_map(|curve| &curve.points).map(|point| point.y);
-    let y = Axis::around("share, %", shares.collect::<Vec<_>>(), true);
-    let inside = |curve: &Curve| curve.points.split_last().map_or(0.0, |(_, bins)| bins.iter().map(|bin| bin.y).sum());
-    let outside = curves.iter().map(|curve| 100.0 - inside(curve)).fold(0.0, f64::max);
-    let note = if outside < 0.05 {
-        note.to_owned()
-    } else {
-        format!("{note} Up to {outside:.1} % of a histogram lie beyond the ends of the axis and are not drawn.")
-    };
-    let panels =
-        panels.into_iter().map(|(title, curves)| Panel { title, x: x.clone(), y: y.clone(), curves }).collect();
-    let lines = Lines { title: title.into(), subtitle: scene.subtitle.clone(), series, panels };
-    Some(scene.lines(kind, &note, &lines))
-}
-
-/// How many values histograms have: "n = 400", or from the fewest to the most.
-fn count_text(counts: &[u64]) -> String {
-    let (fewest, most) = (counts.iter().min().copied().unwrap_or(0), counts.iter().max().copied().unwrap_or(0));
-    if fewest == most {
-        format!("n = {}", thousands(most))
-    } else {
-        format!("n = {} to {}", thousands(fewest), thousands(most))
-    }
-}
-
-/// Smaller shares of a bin, in percent, do not widen the axis.
-const TAIL: f64 = 0.1;
-
-/// An axis for the bins that hold more than a trace; none if there are no bins.
-fn shared_axis<'a>(label: &str, curves: impl Iterator<Item = &'a Curve>) -> Option<Axis> {
-    let bins: Vec<(&Point, &Point)> =
-        curves.flat_map(|curve| curve.points.iter().zip(curve.points.iter().skip(1))).collect();
-    let (first, last) = (bins.first()?.0.x, bins.iter().map(|(_, end)| end.x).fold(f64::NEG_INFINITY, f64::max));
-    let ends = bins.iter().filter(|(bin, _)| bin.y >= TAIL).flat_map(|(bin, end)| [bin.x, end.x]).collect::<Vec<_>>();
-    Some(Axis::around(label, if ends.is_empty() { vec![first, last] } else { ends }, false))
 }
 
 /// The histogram of a group in a task, or in all, summed over seeds; none if no run has it. Runs

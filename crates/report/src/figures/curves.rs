@@ -11,6 +11,11 @@ use crate::{
 
 const BANDS: &str = "Bands, drawn for up to six series, are one sample standard deviation over seeds.";
 
+const BARS: &str = "Bars are one sample standard deviation over seeds.";
+
+/// So many marks of classes find room beside each other.
+const MOST_BESIDE: usize = 60;
+
 /// A task of which almost nothing was known at first can be known ten times better later, which
 /// would leave no room for the others.
 const MOST_RETENTION: f64 = 2.0;
@@ -63,12 +68,15 @@ fn after_task(scene: &Scene, first: usize) -> Axis {
 /// How well the final model knows each class; none if no run tells its test images class by class.
 pub fn classes(scene: &Scene) -> Option<Figure> {
     let classes = scene.groups.iter().flat_map(|named| &named.group.runs).map(|run| run.class_names.len()).max()?;
+    // A line says that one class leads to the next, but marks of many would not stand apart.
+    let is_crowded = classes * scene.groups.len() > MOST_BESIDE;
+    let (shape, spread) = if is_crowded { (Shape::Line, BANDS) } else { (Shape::Beside, BARS) };
     let curve = |named: &Named| {
         let point = |class: usize| {
             let value = named.group.over_seeds(|run| of_class(run, class));
             named.point(class as f64 + 1.0, &format!("class {}", class + 1), value, 100.0, " %")
         };
-        Curve { series: named.place, points: (0..classes).filter_map(point).collect(), shape: Shape::Line }
+        Curve { series: named.place, points: (0..classes).filter_map(point).collect(), shape }
     };
     let curves: Vec<Curve> = scene.groups.iter().map(curve).collect();
     let has_points = curves.iter().any(|curve| !curve.points.is_empty());
@@ -77,7 +85,7 @@ pub fn classes(scene: &Scene) -> Option<Figure> {
     let lines = figure(scene, "Accuracy of each class at the end", vec![panel]);
     let note =
         "Of the final model; classes are numbered in the order in which they appeared, which another seed may shuffle.";
-    has_points.then(|| scene.lines("classes", &format!("{note} {BANDS}"), &lines))
+    has_points.then(|| scene.lines("classes", &format!("{note} {spread}"), &lines))
 }
 
 /// Test images stand task by task and class by class; where each class has as many, its own are known.

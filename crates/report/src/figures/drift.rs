@@ -78,7 +78,7 @@ fn figure(scene: &Scene, way: Way, (kind, title): (&str, &str), of: Vec<Followed
     let mut panels: Vec<Panel> = of
         .into_iter()
         .map(|followed| Panel {
-            x: Axis::whole("while learning task", 1, tasks),
+            x: Axis::whole("while learning task", 2.min(tasks), tasks),
             y: Axis::percent(""),
             curves: scene.groups.iter().map(|named| curve(named, way, &followed)).collect(),
             title: followed.title,
@@ -88,7 +88,8 @@ fn figure(scene: &Scene, way: Way, (kind, title): (&str, &str), of: Vec<Followed
     let points = panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
     let y = Axis::around(
         &format!("drift of {} proxies", way.name()),
-        points.flat_map(Point::extent).collect::<Vec<_>>(),
+        // It is never below 0, though a band may be.
+        points.flat_map(Point::extent).map(|drift| drift.max(0.0)).collect::<Vec<_>>(),
         true,
     );
     for panel in &mut panels {

@@ -28,6 +28,8 @@ pub fn table(table: &Table) -> String {
 
 /// From `status` to `text`.
 const FIELDS: usize = 15;
+/// Where `difference` is among them.
+const DIFFERENCE: usize = 8;
 
 /// From `status` on.
 fn fields(cell: &Cell) -> Vec<String> {
@@ -50,14 +52,18 @@ fn fields(cell: &Cell) -> Vec<String> {
             measured.best.to_string(),
             or_empty(measured.paper.map(|(paper, _)| paper)),
             measured.paper.map_or("", |(_, verdict)| verdict.words()).into(),
-            or_empty(measured.against.map(|against| against.mean)),
-            or_empty(measured.against.and_then(|against| against.interval).map(|[low, _]| low)),
-            or_empty(measured.against.and_then(|against| against.interval).map(|[_, high]| high)),
-            or_empty(measured.against.and_then(|against| against.effect)),
-            or_empty(measured.against.map(|against| against.p)),
-            or_empty(measured.against.map(|against| against.holm)),
-            none(),
-        ],
+        ]
+        .into_iter()
+        .chain(std::iter::repeat_n(none(), FIELDS - DIFFERENCE))
+        .collect(),
+        Cell::Difference { against, .. } => {
+            let mut fields = vec![none(); FIELDS];
+            fields[0] = "difference".into();
+            let [low, high] = against.interval.map_or([None; 2], |ends| ends.map(Some));
+            let numbers = [Some(against.mean), low, high, against.effect, Some(against.p), Some(against.holm)];
+            fields[DIFFERENCE..].iter_mut().zip(numbers).for_each(|(field, number)| *field = or_empty(number));
+            fields
+        }
         Cell::Text { text, .. } => {
             let mut fields = vec![none(); FIELDS];
             fields[0] = "said".into();

@@ -10,9 +10,13 @@ use crate::{
     table::{Against, Cell, Header, Measured, Row, Table},
 };
 
+/// More columns than this are set closer, so that they fit the page.
+const MOST_ROOMY: usize = 9;
+
 /// The table; `anchor` names the place in the page that lists some runs.
 pub fn table(table: &Table, anchor: &dyn Fn(&[PathBuf]) -> String) -> String {
-    let mut text = String::from("<table>\n<thead>\n");
+    let dense = if table.columns() > MOST_ROOMY { " class=\"dense\"" } else { "" };
+    let mut text = format!("<table{dense}>\n<thead>\n");
     for (i, headers) in table.headers.iter().enumerate() {
         text.push_str("<tr>");
         if i == 0 {
@@ -56,21 +60,40 @@ fn cell(cell: &Cell, anchor: &dyn Fn(&[PathBuf]) -> String) -> String {
             format!("<td class=\"missing\">missing{begun}{paper}</td>")
         }
         Cell::Measured(measured) => measure(measured, &anchor(&measured.runs)),
-        Cell::Text { text, runs } if runs.is_empty() => format!("<td>{}</td>", escaped(text)),
-        Cell::Text { text, runs } => format!("<td><a href=\"#{}\">{}</a></td>", anchor(runs), escaped(text)),
+        Cell::Difference { against, runs } => difference(against, &anchor(runs)),
+        Cell::Text { text, runs } => {
+            let text = if runs.is_empty() {
+                escaped(text)
+            } else {
+                format!("<a href=\"#{}\">{}</a>", anchor(runs), escaped(text))
+            };
+            format!("<td{}>{text}</td>", if is_words(&text) { " class=\"words\"" } else { "" })
+        }
     }
+}
+
+/// What is broken into lines.
+fn is_words(text: &str) -> bool {
+    text.chars().filter(|&c| c == ' ').count() > 3
+}
+
+/// The difference and its interval, and below it what its test says.
+fn difference(against: &Against, anchor: &str) -> String {
+    let mut lines = against.text().into_iter();
+    let first = lines.next().unwrap_or_default();
+    let rest: String = lines.map(|line| format!("<small class=\"against\">{line}</small>")).collect();
+    format!("<td><a href=\"#{anchor}\">{first}</a>{rest}</td>")
 }
 
 fn measure(measured: &Measured, anchor: &str) -> String {
     let seeds = if measured.value.n == 1 { "1 seed".to_owned() } else { format!("{} seeds", measured.value.n) };
-    let number = if measured.best { format!("<strong>{}</strong>", measured.text()) } else { measured.text() };
+    // A sign is not parted from its number.
+    let number = measured.text().replace("± ", "±\u{a0}");
+    let number = if measured.best { format!("<strong>{number}</strong>") } else { number };
     let mut text = format!("<td><a href=\"#{anchor}\" title=\"{seeds}\">{number}</a>");
     if let Some(change) = measured.change {
         let arrow = if change < 0.0 { "↓" } else { "↑" };
         write!(text, " <small class=\"change\">{arrow}{:.2}</small>", change.abs()).expect("a string takes all");
-    }
-    for line in measured.against.iter().flat_map(Against::text) {
-        write!(text, "<small class=\"against\">{line}</small>").expect("a string takes all");
     }
     if let Some((paper, verdict)) = measured.paper {
         let (class, words) = (class(verdict, measured.better), verdict.words());

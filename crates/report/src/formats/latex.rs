@@ -75,6 +75,11 @@ fn cell(cell: &Cell) -> String {
     match cell {
         Cell::Missing { paper, .. } => above("--".into(), paper.map(|paper| format!("{paper:.2}"))),
         Cell::Measured(measured) => measure(measured),
+        Cell::Difference { against, .. } => {
+            let mut lines = against.text().into_iter().map(|line| symbols(&line));
+            let first = lines.next().unwrap_or_default();
+            above(first, Some(lines.collect::<Vec<_>>().join(", ")))
+        }
         Cell::Text { text, .. } => escaped(text),
     }
 }
@@ -89,9 +94,6 @@ fn measure(measured: &Measured) -> String {
     if let Some(change) = measured.change {
         let arrow = if change < 0.0 { "\\downarrow" } else { "\\uparrow" };
         write!(text, "{{\\scriptsize$\\,{arrow}$\\,{:.2}}}", change.abs()).expect("a string takes all");
-    }
-    if let Some(against) = measured.against {
-        return above(text, Some(symbols(&against.text().join(", "))));
     }
     above(text, measured.paper.map(|(paper, verdict)| format!("{paper:.2}, {}", verdict.words())))
 }
@@ -132,6 +134,7 @@ fn symbols(text: &str) -> String {
         ("χ²", "$\\chi^2$"),
         ("2ⁿ", "$2^n$"),
         ("→", "$\\to$"),
+        ("×", "$\\times$"),
     ]
     .iter()
     .fold(text.to_owned(), |text, (symbol, latex)| text.replace(symbol, latex))

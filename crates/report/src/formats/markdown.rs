@@ -56,6 +56,7 @@ fn cell(cell: &Cell) -> String {
             format!("missing{begun}{paper}")
         }
         Cell::Measured(measured) => measure(measured),
+        Cell::Difference { against, .. } => against.text().join(", ").replacen(", [", " [", 1),
         Cell::Text { text, .. } => text.clone(),
     }
 }
@@ -68,9 +69,6 @@ fn measure(measured: &Measured) -> String {
     if let Some(change) = measured.change {
         let arrow = if change < 0.0 { "↓" } else { "↑" };
         write!(text, " {arrow}{:.2}", change.abs()).expect("a string takes all");
-    }
-    if let Some(against) = measured.against {
-        write!(text, " ({})", against.text().join(", ")).expect("a string takes all");
     }
     if let Some((paper, verdict)) = measured.paper {
         write!(text, " (paper {paper:.2}: {})", verdict.words()).expect("a string takes all");

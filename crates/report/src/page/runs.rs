@@ -8,7 +8,12 @@ use std::{
 
 use rehearsal_runs::files::RESULT;
 
-use crate::{drawing::escaped, report::Report, study::Study};
+use crate::{
+    drawing::escaped,
+    report::Report,
+    run::Run,
+    study::{Group, Study},
+};
 
 /// Where runs are: in the page, and on disk as seen from it.
 pub struct Places {
@@ -23,10 +28,10 @@ impl Places {
     pub fn new(study: &Study, base: &Path) -> Self {
         let mut numbers = BTreeMap::new();
         let mut number = 0;
-        for (group, runs) in study.groups.iter().enumerate() {
-            for path in runs.paths() {
+        for (place, group) in study.groups.iter().enumerate() {
+            for run in first_readings(group) {
                 number += 1;
-                numbers.insert(path.to_owned(), (group + 1, number));
+                numbers.insert(run.path.clone(), (place + 1, number));
             }
         }
         Self { numbers, base: base.to_owned() }
@@ -53,6 +58,11 @@ impl Places {
     }
 }
 
+/// The runs of a group that are listed with it: what is read a second time is listed once.
+fn first_readings(group: &Group) -> impl Iterator<Item = &Run> {
+    group.runs.iter().filter(|run| !run.is_again)
+}
+
 /// The parts of a path without `.` and `..`.
 fn plain(path: &Path) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
@@ -77,22 +87,29 @@ pub(super) fn section(report: &Report, places: &Places) -> String {
     let mut text = String::from("<section class=\"runs\">\n<h2 id=\"runs\">Runs</h2>\n");
     let mut add = |part: std::fmt::Arguments| text.write_fmt(part).expect("a string takes all");
     for (i, group) in report.study.groups.iter().enumerate() {
+        if first_readings(group).next().is_none() {
+            continue;
+        }
         let title = format!("{} on {}; {}", group.arm.label(), group.data.label(), group.protocol.label(&[]));
         add(format_args!("<div class=\"group\" id=\"group-{}\">\n<h3>{}</h3>\n<ul>\n", i + 1, escaped(&title)));
-        for run in &group.runs {
+        for run in first_readings(group) {
             let (_, number) = places.numbers.get(&run.path).copied().unwrap_or_default();
             let path = places.relative(&run.path);
             let (link, seed) = (in_link(&path), run.seed);
-            let accuracy = rehearsal_measure::accuracy(&run.matrix).unwrap_or(0.0) * 100.0;
+            let percent = |matrix| format!("{:.2} %", rehearsal_measure::accuracy(matrix).unwrap_or(0.0) * 100.0);
+            let mut accuracy = percent(&run.matrix);
+            if let Some(reestimated) = &run.reestimated {
+                accuracy = format!("{accuracy}, with re-estimated statistics {}", percent(&reestimated.matrix));
+            }
             let doubts = run.incomplete_data.iter().map(|part| format!("only {part}")).chain(run.warnings.clone());
             let doubts: String = doubts.map(|doubt| format!("<br><small>{}</small>", escaped(&doubt))).collect();
             add(format_args!(
-                "<li id=\"run-{number}\">seed {seed}: accuracy {accuracy:.2} %, <a href=\"{link}/\"><code>{}</code></a> \
+                "<li id=\"run-{number}\">seed {seed}: accuracy {accuracy}, <a href=\"{link}/\"><code>{}</code></a> \
                  (<a href=\"{link}/{RESULT}\">{RESULT}</a>){doubts}</li>\n",
                 escaped(&path),
             ));
         }
-        let settings: Vec<String> = group.runs.first().map_or(Vec::new(), |run| {
+        let settings: Vec<String> = first_readings(group).next().map_or(Vec::new(), |run| {
             let names: BTreeSet<&str> = run.settings.names().filter(|name| !["seed", "data"].contains(name)).collect();
             names.iter().map(|name| format!("{name} = {}", run.settings.text(name).unwrap_or_default())).collect()
         });

@@ -19,7 +19,8 @@ use crate::{
 pub fn tables(study: &Study) -> Vec<Table> {
     let all: BTreeSet<Protocol> = study.groups.iter().map(|group| group.protocol.but_memory()).collect();
     let mut tables: Vec<Table> = Vec::new();
-    for protocol in &all {
+    let (reestimated, as_trained): (Vec<&Protocol>, Vec<&Protocol>) = all.iter().partition(|one| one.is_reestimated());
+    for protocol in as_trained.into_iter().chain(reestimated) {
         let prefix = if tables.is_empty() { String::new() } else { format!("p{}-", tables.len() + 1) };
         tables.extend(table(study, protocol, &all, &prefix));
     }

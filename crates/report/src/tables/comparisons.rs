@@ -1,10 +1,10 @@
 //! Which arm is compared with which, over runs of the same data, seed and order of classes.
 
-use super::Conditions;
 use crate::{
     arm::{Arm, Replay, labels},
     pairs::{Pair, pairs},
     run::Run,
+    study::Group,
 };
 
 /// An arm against another, with the same conditions.
@@ -24,11 +24,11 @@ impl Comparison<'_> {
 }
 
 /// Every arm against its reference, and balanced retrieval against all others of its method.
-pub(super) fn comparisons<'a>(conditions: &Conditions<'a>) -> Vec<Comparison<'a>> {
+pub(super) fn comparisons<'a>(groups: &[&'a Group]) -> Vec<Comparison<'a>> {
     let runs = |arm: &Arm| -> Vec<&'a Run> {
-        conditions.groups.iter().filter(|group| group.arm == *arm).flat_map(|group| &group.runs).collect()
+        groups.iter().filter(|group| group.arm == *arm).flat_map(|group| &group.runs).collect()
     };
-    let mut arms: Vec<&'a Arm> = conditions.groups.iter().map(|group| &group.arm).collect();
+    let mut arms: Vec<&'a Arm> = groups.iter().map(|group| &group.arm).collect();
     arms.sort();
     arms.dedup();
     let names = labels(&arms);
@@ -47,12 +47,13 @@ pub(super) fn comparisons<'a>(conditions: &Conditions<'a>) -> Vec<Comparison<'a>
     comparisons
 }
 
-/// What an arm is measured against: the same method with the same options replaying at random, or,
-/// if it is that itself or was not run so, the first arm that replays at random.
+/// What an arm is measured against: the same method replaying at random, with the same options where
+/// it was run so; or, if it is that itself or was not run so, the first arm that replays at random.
 pub(super) fn reference<'a>(arm: &Arm, arms: &[&'a Arm]) -> Option<&'a Arm> {
-    let at_random = |other: &Arm| other.replay == Replay::Random && other.is_plain();
-    let same =
-        arms.iter().find(|other| at_random(other) && other.method == arm.method && other.options() == arm.options());
-    let first = arms.iter().find(|other| at_random(other));
-    same.filter(|other| **other != arm).or(first).copied().filter(|other| *other != arm)
+    let at_random = || arms.iter().copied().filter(|other| other.replay == Replay::Random && other.is_plain());
+    let of_method = || at_random().filter(|other| other.method == arm.method);
+    let alike = of_method().find(|other| other.options() == arm.options());
+    // Who replays at random with other options is a reference to who does not, not to its like.
+    let near = of_method().find(|_| arm.replay != Replay::Random);
+    alike.filter(|other| *other != arm).or(near).or(at_random().next()).filter(|other| *other != arm)
 }

@@ -26,7 +26,7 @@ struct Line<'a> {
 
 fn table(conditions: &Conditions, data: &Data) -> Option<Table> {
     let mut lines = Vec::new();
-    for comparison in comparisons(conditions) {
+    for comparison in comparisons(&conditions.groups) {
         let here = comparison.pairs.iter().copied().filter(|pair| Data::of_run(pair.first) == *data);
         let tested: Vec<(Pair, McNemar)> = here.filter_map(|pair| Some((pair, pair.mcnemar()?))).collect();
         let Some(test) = pooled(&tested.iter().map(|(_, test)| *test).collect::<Vec<_>>()) else { continue };

@@ -14,7 +14,7 @@ use crate::{
 };
 
 pub fn table(conditions: &Conditions) -> Option<Table> {
-    let comparisons = comparisons(conditions);
+    let comparisons = comparisons(&conditions.groups);
     let mut rows: Vec<Row> = Vec::new();
     for shown in Shown::ALL {
         let tests: Vec<_> = comparisons.iter().map(|one| test(&one.pairs, shown.measure())).collect();

@@ -57,13 +57,22 @@ macro_rules! settings_table {
                 "Who stays in memory: reservoir, class-balanced, gss or aser";
             ratio: Ratio = by("5:5"), Arm, flag("Learning", "HIGH:LOW"),
                 "With `retrieval = \"balanced\"`: conflicting to aligned samples";
+            retrievable: Retrievable = is(Retrievable::All), Arm, flag("Learning", "KIND"),
+                "Who may be replayed: all or old-tasks, which leaves out the task that is learned";
             epochs: usize = is(1), Protocol, flag("Learning", "N"), "Passes over each task";
             memory: usize = is(500), Protocol, flag("Learning", "N"),
                 "How many images the memory holds";
             batch: usize = is(10), Protocol, flag("Learning", "N"), "New images per step";
             retrieved: usize = is(10), Protocol, flag("Learning", "N"), "Replayed images per step";
             candidates: usize = is(50), Arm, flag("Learning", "N"),
-                "Images that each draw of a scoring retrieval looks at";
+                "Images that each draw of a scoring retrieval (balanced, mir, imir) looks at";
+            score: ScoreKind = is(ScoreKind::LookAhead), Arm, flag("Learning", "NAME"),
+                "How a scoring retrieval finds out what the coming update does to a loss: look-ahead, "
+                "head-ahead, last-layer or kept-features";
+            draws: Draws = is(Draws::Two), Arm, flag("Learning", "NAME"),
+                "From how many draws of candidates the two ends are picked: two or one";
+            score_every: u64 = is(1), Arm, flag("Learning", "N"),
+                "Score in every N-th step only; in the others replay at random";
             lr: f64 = is(0.1), Protocol, flag("Learning", "RATE"), "Learning rate";
             momentum: f64 = is(0.0), Protocol, flag("Learning", "SHARE"),
                 "How much of the last step's velocity stays";
@@ -98,8 +107,10 @@ macro_rules! settings_table {
                 "What computes convolutions on the processor: winograd, direct or composed";
             views: Views = by("both for pcr, else augmented"), Arm, file(""),
                 "What is trained on: raw, augmented or both";
-            score_norm: ScoreNorm = is(ScoreNorm::Batch), Arm, file(""),
-                "What normalises scored samples: batch or eval";
+            feature_age: u64 = by("100"), Arm, file("score kept-features"),
+                "After how many steps kept features are computed anew";
+            score_norm: ScoreNorm = by("batch; kept-features: eval"), Arm, file(""),
+                "What normalises scored samples: batch, eval or train, which moves the running statistics";
             offer: Offer = is(Offer::EveryEpoch), Protocol, file(""),
                 "When samples may enter the memory: every-epoch or first-epoch";
             checkpoint_minutes: f64 = is(10.0), Neutral, file(""),
@@ -107,8 +118,11 @@ macro_rules! settings_table {
             temperature: f64 = is(0.09), Arm, file("PCR"), "Temperature of the softmax";
             denominator: Denominator = is(Denominator::Multiset), Arm, file("PCR"),
                 "Over which proxies it runs: multiset or set";
-            reduction: Reduction = is(Reduction::Mean), Arm, file("ER, ASER"),
+            reduction: Reduction = is(Reduction::Mean), Arm, file("PCR, ER, ASER"),
                 "How the losses of new and replayed samples are joined: mean or sum-of-means";
+            joint_passes: JointPasses = is(JointPasses::EachTask), Arm, file("joint"),
+                "How often it passes over all data: each-task (epochs × tasks) or stream (epochs, "
+                "as many steps as the stream has)";
             der_alpha: f64 = is(0.5), Arm, file("DER++"), "Weight of the distance to stored logits";
             der_beta: f64 = is(0.5), Arm, file("DER++"), "Weight of the replayed samples' cross-entropy";
             task_free: bool = is(false), Arm, file("ER-ACE"),

@@ -14,7 +14,7 @@ use super::{Judge, ended};
 use crate::{
     outcome::{Outcome, result},
     program::Call,
-    scene::{Rehearsed, Scene},
+    scene::{MODEL, Rehearsed, Scene, Visits},
     stage::Stage,
     tally::Verdict,
 };
@@ -102,6 +102,72 @@ fn answer(call: &[&str], out: Vec<u8>, place: &Path) -> Result<Outcome> {
     let answer = answer.and("report", Outcome::of_tree(&report)?);
     fs::remove_dir_all(report)?;
     Ok(answer)
+}
+
+/// Everything that reads a model, or goes on with it: each answers as before, or refuses.
+pub struct Shop {
+    calls: Vec<(Call, Outcome)>,
+}
+
+impl Shop {
+    /// As they answer in an undamaged place, in which a third visit was interrupted.
+    pub fn new(stage: &Stage, place: &Path) -> Result<Self> {
+        let asked: [&[&str]; 4] = [
+            &["show", MODEL, "--json"],
+            &["predict", MODEL, "january", "--json"],
+            &["predict", MODEL, "january", "--json", "--version", "1"],
+            &["memory", MODEL, "list", "--json"],
+        ];
+        let mut calls: Vec<Call> = asked.iter().map(|words| stage.call(words)).collect();
+        calls.push(Visits::of_seed("0").visit(stage, 2));
+        calls.push(stage.call(&["use", MODEL, "1"]));
+        let mut answered = Vec::new();
+        for call in calls {
+            let out = ended(&call, place)?.map_err(|verdict| anyhow::anyhow!("{}: {verdict:?}", call.text()))?.out;
+            answered.push((call.clone(), shop_answer(&call, out, place)?));
+        }
+        Ok(Self { calls: answered })
+    }
+
+    /// The worst answer counts.
+    pub fn judge(self) -> Judge {
+        Box::new(move |_, place| {
+            let mut verdict = Verdict::Same;
+            for (call, expected) in &self.calls {
+                let found = match ended(call, place)? {
+                    Ok(ending) => {
+                        let found = shop_answer(call, ending.out, place)?;
+                        let told = |difference: String| Verdict::Another(format!("{}: {difference}", call.text()));
+                        expected.difference(&found).map_or(Verdict::Same, told)
+                    }
+                    Err(verdict) => verdict,
+                };
+                if found.wrong().is_some() {
+                    return Ok(found);
+                }
+                verdict = if found == Verdict::Same { verdict } else { found };
+            }
+            Ok(verdict)
+        })
+    }
+}
+
+/// What was printed; of a visit, what it made.
+fn shop_answer(call: &Call, out: Vec<u8>, place: &Path) -> Result<Outcome> {
+    let version = place.join(MODEL).join("versions/0003.safetensors");
+    if call.verb() == "learn" {
+        return Ok(Outcome::default().with("version 3", fs::read(version)?));
+    }
+    if call.verb() != "show" {
+        return Ok(Outcome::default().with("standard output", out));
+    }
+    let mut value: Value = serde_json::from_slice(&out)?;
+    // Whether a visit can be gone on with is no result, and how large a file is it says as it is.
+    value["interrupted"] = Value::Null;
+    for version in value["versions"].as_array_mut().into_iter().flatten() {
+        version["bytes"] = Value::Null;
+    }
+    Ok(Outcome::default().with("standard output", value.to_string().into_bytes()))
 }
 
 /// One run of a grid, by the list of its runs.

@@ -11,13 +11,13 @@ use rehearsal_runs::files;
 
 use super::{
     Judge, Subject,
-    judges::{Readers, goes_on, grows, prints, rehearsed, run_one, verifies},
+    judges::{Readers, Shop, goes_on, grows, prints, rehearsed, run_one, verifies},
 };
 use crate::{
     dice::Dice,
     outcome::Outcome,
-    program::{Call, Whom},
-    scene::{Fetch, Grid, PACKS, Pack, Rehearsed, Report, Run, Scene},
+    program::{Call, Ending, Whom},
+    scene::{Fetch, Grid, MODEL, PACKS, Pack, Rehearsed, Report, Run, Scene, Visits},
     stage::{Stage, bitmap, copy},
 };
 
@@ -27,6 +27,7 @@ pub fn subjects(stage: &Stage, short: bool) -> Result<Vec<Subject>> {
     all.extend(stopped_run(stage)?);
     all.extend(finished_run(stage)?);
     all.extend(packs(stage)?);
+    all.extend(shop(stage)?);
     if !short {
         all.extend(fresh_run(stage)?);
         all.extend(data_of_a_run(stage)?);
@@ -152,7 +153,7 @@ fn data_of_a_run(stage: &Stage) -> Result<Vec<Subject>> {
         fn next(&self, stage: &Stage, place: &Path) -> Call {
             self.0.next(stage, place)
         }
-        fn outcome(&self, place: &Path, last: &crate::program::Ending) -> Result<Outcome> {
+        fn outcome(&self, place: &Path, last: &Ending) -> Result<Outcome> {
             self.0.outcome(place, last)
         }
     }
@@ -171,6 +172,52 @@ fn data_of_a_run(stage: &Stage) -> Result<Vec<Subject>> {
         subject.name = "data of a stopped run: an image".into();
     }
     Ok(found)
+}
+
+/// A model that was killed in its third visit.
+fn shop(stage: &Stage) -> Result<Vec<Subject>> {
+    let in_third_visit = |place: &Path| place.join(MODEL).join("learning.safetensors").exists();
+    let mut templates = Vec::new();
+    for seed in ["0", "1"] {
+        let visits = Visits::of_seed(seed);
+        let begun = stage.place("two-visits")?;
+        visits.prepare(&begun)?;
+        for number in 0..2 {
+            let ending = visits.visit(stage, number).run(&begun)?;
+            if !ending.is_done() {
+                bail!("learning, undisturbed: {}", ending.errors);
+            }
+        }
+        let kept = stage.shared(&format!("third-visit{seed}"));
+        copy(&begun, &kept)?;
+        let rehearsed = rehearsed(Box::new(ThirdVisit { visits, begun: kept }), stage)?;
+        templates.push(killed(stage, &format!("visited{seed}"), &rehearsed, in_third_visit)?);
+    }
+    let [template, other] = &templates[..] else { bail!("two") };
+    let place = stage.place("shop")?;
+    copy(template, &place)?;
+    each("model", template, MODEL, Some(other), Shop::new(stage, &place)?.judge())
+}
+
+/// The third visit to a model that two have been made to.
+struct ThirdVisit {
+    visits: Visits,
+    begun: PathBuf,
+}
+
+impl Scene for ThirdVisit {
+    fn name(&self) -> String {
+        "the third visit".into()
+    }
+    fn prepare(&self, place: &Path) -> Result<()> {
+        copy(&self.begun, place)
+    }
+    fn next(&self, stage: &Stage, _: &Path) -> Call {
+        self.visits.visit(stage, 2)
+    }
+    fn outcome(&self, place: &Path, last: &Ending) -> Result<Outcome> {
+        self.visits.outcome(place, last)
+    }
 }
 
 /// A grid that was killed in the middle, and the list of its runs.

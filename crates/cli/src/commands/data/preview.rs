@@ -8,6 +8,7 @@ use rehearsal_data::{Split, preview::sheet_in};
 use super::{chain, progress, request};
 use crate::{
     args::data::Preview,
+    output,
     printer::{Font, print},
 };
 
@@ -17,7 +18,7 @@ pub fn preview(args: &Preview) -> Result<ExitCode> {
     let source = chain(&args.which)?.open(&request(&args.which, &*progress))?;
     let split = if args.test { Split::Test } else { Split::Train };
     let png = sheet_in(&Font, &*source, split, usize::from(args.per_class))?;
-    std::fs::write(&args.out, png).with_context(|| format!("{} cannot be written", args.out.display()))?;
+    output::write(&args.out, &png).with_context(|| format!("{} cannot be written", args.out.display()))?;
     print(&format!("{}\n", args.out.display()))?;
     Ok(ExitCode::SUCCESS)
 }

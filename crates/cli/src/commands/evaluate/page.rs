@@ -3,52 +3,98 @@
 
 use std::{
     fmt::Write,
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, Result};
-use rehearsal_runs::atomic;
+use rehearsal_runs::{atomic, regular};
 
 use super::{Evaluation, Judged};
 use crate::{
-    commands::memory::colour,
-    printer::{percent, plural},
+    output,
+    printer::{count, percent, plural},
+    user_error::UserError,
 };
 
+const PAGE: &str = "index.html";
+const UNFINISHED_PAGE: &str = "index.html.partial";
+const IMAGES: &str = "images";
+/// Stands in every page.
+const GENERATOR: &str = "<meta name=generator content=\"rehearsal evaluate\">";
+/// More than any page has, in bytes.
+const LARGEST_PAGE: u64 = 1 << 30;
+/// More classes make no table that anybody reads.
+const MOST_CLASSES: usize = 200;
 /// Photos that are shown at most, the surest mistakes first.
 const SHOWN: usize = 300;
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;\
-color-scheme:light dark}table{border-collapse:collapse}td,th{padding:.2em .6em;text-align:right}\
-th:first-child,td:first-child{text-align:left}.m td{text-align:center;min-width:2.2em}\
-.w{display:grid;grid-template-columns:repeat(auto-fill,minmax(11em,1fr));gap:1em}\
-.w figure{margin:0;overflow-wrap:anywhere}.w img{width:100%;image-rendering:pixelated}figcaption{font-size:.85em}";
+color-scheme:light dark}h1{font-size:1.6em}h2{margin-top:2em}.t{overflow-x:auto}table{border-collapse:collapse}\
+td,th{padding:.2em .7em;text-align:right;font-weight:normal}th{opacity:.7}th:first-child,td:first-child,.l{text-align:left}\
+.m th{vertical-align:bottom;padding:.2em}.m th span{writing-mode:vertical-rl;transform:rotate(180deg);max-height:12em}\
+.m td{min-width:2.2em;padding:.2em;text-align:center}.m td:first-child{padding-right:.8em;text-align:right;white-space:nowrap}\
+.m .o{opacity:.25}.w{display:grid;grid-template-columns:repeat(auto-fill,minmax(9em,1fr));gap:1.2em}\
+.w figure{margin:0;overflow-wrap:anywhere;line-height:1.3}.w img{width:100%;image-rendering:pixelated}\
+figcaption{font-size:.85em}small{opacity:.7}";
 
 /// Writes the page and its images; where the page is.
 pub fn write(evaluation: &Evaluation, place: &Path) -> Result<PathBuf> {
+    if !may_write(place) {
+        return Err(UserError(format!("{} is not empty and holds no evaluation", place.display())).into());
+    }
     let unwritable = || format!("{} cannot be written", place.display());
-    let images = place.join("images");
-    fs::create_dir_all(&images).with_context(unwritable)?;
+    let (page, images) = (place.join(PAGE), place.join(IMAGES));
+    fs::create_dir_all(place).with_context(unwritable)?;
     let mut wrong: Vec<&Judged> = evaluation.photos.iter().filter(|photo| !photo.is_right()).collect();
     wrong.sort_by(|a, b| b.probability.total_cmp(&a.probability));
-    let shape = evaluation.shape;
+    // First, because it says whose directory this is: interrupted, the same command writes it again.
+    atomic::write(&page, html(evaluation, &wrong).as_bytes()).with_context(unwritable)?;
+    match fs::remove_dir_all(&images) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(unwritable),
+        _ => fs::create_dir(&images).with_context(unwritable)?,
+    }
     for (number, photo) in wrong.iter().take(SHOWN).enumerate() {
         let file = images.join(format!("{number:03}.png"));
-        let (width, height) = (shape.width as u32, shape.height as u32);
-        image::save_buffer(file, &photo.image, width, height, colour(shape.channels)).with_context(unwritable)?;
+        output::write_png(&file, &photo.image, evaluation.shape).with_context(unwritable)?;
     }
-    let page = place.join("index.html");
-    atomic::write(&page, html(evaluation, &wrong).as_bytes()).with_context(unwritable)?;
     Ok(page)
+}
+
+/// Whether a directory is empty, is not there yet, or holds an older evaluation.
+fn may_write(place: &Path) -> bool {
+    let is_ours = regular::read_to_string(&place.join(PAGE), LARGEST_PAGE).is_ok_and(|page| page.contains(GENERATOR));
+    let is_rest = |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|entry| entry.file_name() == UNFINISHED_PAGE);
+    is_ours || fs::read_dir(place).map_or(!place.exists(), |mut entries| entries.all(is_rest))
 }
 
 fn html(evaluation: &Evaluation, wrong: &[&Judged]) -> String {
     let all = evaluation.score(|_| true);
-    let title = format!("Version {}: {} % of {}", evaluation.version, percent(all.share()), plural(all.total, "photo"));
+    let title = format!(
+        "Version {}: {} % right, {} of {}",
+        evaluation.version,
+        percent(all.share()),
+        count(all.right),
+        plural(all.total, "photo")
+    );
     let mut page = format!(
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
-         <title>{title}</title><style>{STYLE}</style><h1>{title}</h1>\n"
+         {GENERATOR}<title>{title}</title><style>{STYLE}</style><h1>{title}</h1>\n"
     );
+    if let Some((threshold, sure)) = evaluation.sure() {
+        let (share, of) = (percent(sure.share()), format!("{} of {}", count(sure.right), plural(sure.total, "photo")));
+        let _ = writeln!(
+            page,
+            "<p>Answers that are not unsure, from {:.0} % on: {share} % right, {of}.",
+            100.0 * threshold
+        );
+    }
+    if evaluation.learned > 0 {
+        let _ = writeln!(
+            page,
+            "<p>{} of the photos were learned from: the result flatters the model.",
+            count(evaluation.learned)
+        );
+    }
     classes(evaluation, &mut page);
     confusion(evaluation, &mut page);
     mistakes(evaluation, wrong, &mut page);
@@ -56,43 +102,54 @@ fn html(evaluation: &Evaluation, wrong: &[&Judged]) -> String {
 }
 
 fn classes(evaluation: &Evaluation, page: &mut String) {
-    *page += "<h2>Classes</h2><table><tr><th>class<th>photos<th>right<th>mistaken most for\n";
+    *page += "<h2>Classes</h2><table><tr><th>class<th>photos<th>right<th class=l>mistaken most for\n";
     for (class, name) in evaluation.classes.iter().enumerate() {
         let score = evaluation.score(|photo| photo.shows == class);
         let most = evaluation.mistaken_most(class).map(|(name, times)| format!("{} ({times})", escaped(name)));
         let (name, total, most) = (escaped(name), score.total, most.unwrap_or_default());
-        let _ = writeln!(page, "<tr><td>{name}<td>{total}<td>{} %<td>{most}", percent(score.share()));
+        let right = score.share().map_or_else(|| "-".to_owned(), |share| percent(Some(share)) + " %");
+        let _ = writeln!(page, "<tr><td>{name}<td>{total}<td>{right}<td class=l>{most}");
     }
     *page += "</table>\n";
 }
 
 fn confusion(evaluation: &Evaluation, page: &mut String) {
-    *page += "<h2>What was taken for what</h2><p>Rows: what a photo shows; columns: what was said.\
-              <table class=m><tr><th>";
-    evaluation.classes.iter().for_each(|name| *page += &format!("<th>{}", escaped(name)));
+    if evaluation.classes.len() > MOST_CLASSES {
+        return;
+    }
+    *page += "<h2>What was taken for what</h2><p>Rows: what a photo shows; columns: what was predicted.\
+              <div class=t><table class=m><tr><th>";
+    evaluation.classes.iter().for_each(|name| *page += &format!("<th><span>{}</span>", escaped(name)));
     for (name, row) in evaluation.classes.iter().zip(evaluation.confusion()) {
         let total = row.iter().sum::<usize>().max(1) as f64;
         let _ = write!(page, "\n<tr><td>{}", escaped(name));
-        for count in row {
-            let shade = count as f64 / total;
-            let _ = write!(page, "<td style=\"background:rgba(60,130,220,{shade:.2})\">{count}");
+        for times in row {
+            let shade = times as f64 / total;
+            let _ = match times {
+                0 => write!(page, "<td class=o>0"),
+                count => write!(page, "<td style=\"background:rgba(60,130,220,{shade:.2})\">{count}"),
+            };
         }
     }
-    *page += "</table>\n";
+    *page += "</table></div>\n";
 }
 
 fn mistakes(evaluation: &Evaluation, wrong: &[&Judged], page: &mut String) {
     let shown = wrong.len().min(SHOWN);
     let of = if shown < wrong.len() { format!(", the {shown} surest of them") } else { String::new() };
-    let _ = write!(page, "<h2>{} got wrong{of}</h2><div class=w>", plural(wrong.len(), "photo"));
+    let _ = write!(page, "<h2>{} got wrong{of}</h2>", plural(wrong.len(), "photo"));
+    if !wrong.is_empty() {
+        *page += "<p>As the model sees them, the surest mistakes first.";
+    }
+    *page += "<div class=w>";
     for (number, photo) in wrong.iter().take(SHOWN).enumerate() {
-        let (shows, said) = (&evaluation.classes[photo.shows], &evaluation.classes[photo.said]);
-        let (shows, said, path) = (escaped(shows), escaped(said), escaped(&photo.path.to_string_lossy()));
+        let (shows, predicted) = (&evaluation.classes[photo.shows], &evaluation.classes[photo.predicted]);
+        let (shows, predicted, path) = (escaped(shows), escaped(predicted), escaped(&photo.path.to_string_lossy()));
         let sure = 100.0 * photo.probability;
         let _ = write!(
             page,
-            "\n<figure><img src=\"images/{number:03}.png\" alt=\"{shows}\"><figcaption>{shows}, said \
-             <b>{said}</b> {sure:.0} %<br>{path}</figcaption></figure>"
+            "\n<figure><img src=\"images/{number:03}.png\" alt=\"{shows}\"><figcaption>{shows}, predicted \
+             <b>{predicted}</b> {sure:.0} %<br><small>{path}</small></figcaption></figure>"
         );
     }
     *page += "</div></html>\n";

@@ -81,6 +81,11 @@ impl Estimate {
         Ok(Self { runs, kinds: kinds.len(), measured: kinds.values().filter(|(_, cost)| cost.is_some()).count() })
     }
 
+    /// Seconds of each run, in the order in which they were given.
+    pub fn seconds(&self) -> &[f64] {
+        &self.runs
+    }
+
     /// As a person reads it.
     pub fn line(&self, jobs: usize, threads: usize) -> String {
         let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });

@@ -10,12 +10,12 @@ use rehearsal::{
     config::{Config, PartialConfig},
     datasets::Request,
 };
-use rehearsal_grid::Planned;
+use rehearsal_grid::{Only, Planned};
 use rehearsal_runs::{GridDirectory, regular};
 
 use super::state::State;
 use crate::{
-    args::grid::Place,
+    args::grid::Known,
     printer::{Bar, message},
 };
 
@@ -50,7 +50,7 @@ impl Plan {
     ///
     /// # Errors
     /// It cannot be read, or one of its runs makes no sense.
-    pub fn read(file: &Path, place: &Place) -> Result<Self> {
+    pub fn read(Known { file, place }: &Known) -> Result<Self> {
         let text = regular::read_named(file, LARGEST).with_context(|| format!("{} cannot be read", file.display()))?;
         let named = |why: String| anyhow!("{}: {why}", file.display());
         let is_manifest = file.extension().is_some_and(|ending| ending == "jsonl");
@@ -75,6 +75,17 @@ impl Plan {
     /// The runs as the manifest lists them.
     pub fn planned(&self) -> Vec<Planned> {
         self.jobs.iter().map(|job| job.planned.clone()).collect()
+    }
+
+    /// The runs that are meant, by their numbers: all, or some by their settings.
+    ///
+    /// # Errors
+    /// None is meant.
+    pub fn chosen(&self, only: Option<&Only>) -> Result<Vec<usize>> {
+        Ok(match only {
+            None => (0..self.jobs.len()).collect(),
+            Some(only) => only.of(&self.planned())?.iter().map(|planned| planned.index).collect(),
+        })
     }
 
     /// How far each run is.

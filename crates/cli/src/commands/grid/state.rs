@@ -1,6 +1,6 @@
 //! How far a run of a grid is, from what lies in its directory.
 
-use std::io::BufRead;
+use std::{io::BufRead, path::Path};
 
 use anyhow::{Result, anyhow};
 use rehearsal::config::{Config, PartialConfig};
@@ -14,8 +14,12 @@ use super::{log, plan::Job};
 pub enum State {
     /// It has a result.
     Done,
-    /// A process is writing it.
-    Running,
+    /// A process is writing it, on this machine if none is named.
+    Running(Option<String>),
+    /// It waits for its turn in this task of Slurm.
+    Queued(String),
+    /// The same, and it was under way before.
+    Requeued(String),
     /// It said why it could not go on.
     Failed(String),
     /// It was stopped after about so many steps.
@@ -27,8 +31,13 @@ pub enum State {
 }
 
 impl State {
-    /// Of a run.
+    /// Of a run, by its files alone.
     pub fn read(job: &Job) -> Self {
+        Self::read_as_told(job, RunDirectory::is_busy)
+    }
+
+    /// Of a run, by its files and by one who knows whether a process writes a directory.
+    pub fn read_as_told(job: &Job, is_busy: impl FnOnce(&Path) -> bool) -> Self {
         let has = |name: &str| job.directory.join(name).exists();
         let (begun, finished) = (has(files::CONFIG), has(files::RESULT));
         if (begun || finished)
@@ -38,7 +47,9 @@ impl State {
         }
         match log::read(&job.log) {
             _ if finished => Self::Done,
-            _ if RunDirectory::is_busy(&job.directory) => Self::Running,
+            _ if is_busy(&job.directory) => {
+                Self::Running(RunDirectory::holder(&job.directory).map(|holder| holder.host))
+            }
             Some(why) => Self::Failed(why),
             None if begun => Self::Stopped(steps(job)),
             None => Self::Left,
@@ -49,7 +60,9 @@ impl State {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Done => "done",
-            Self::Running => "running",
+            Self::Running(_) => "running",
+            Self::Queued(_) => "queued",
+            Self::Requeued(_) => "requeued",
             Self::Failed(_) => "failed",
             Self::Stopped(_) => "stopped",
             Self::Left => "left",
@@ -62,8 +75,15 @@ impl State {
         match self {
             Self::Failed(why) | Self::Foreign(why) => format!(" ({why})"),
             Self::Stopped(steps) => format!(" (after {steps} steps)"),
-            Self::Done | Self::Running | Self::Left => String::new(),
+            Self::Running(Some(host)) => format!(" (on {host})"),
+            Self::Queued(task) | Self::Requeued(task) => format!(" (job {task})"),
+            Self::Done | Self::Running(None) | Self::Left => String::new(),
         }
+    }
+
+    /// Whether somebody does it, or will.
+    pub fn is_taken(&self) -> bool {
+        matches!(self, Self::Running(_) | Self::Queued(_) | Self::Requeued(_))
     }
 }
 

@@ -4,7 +4,6 @@ use std::{
     fs,
     io::{self, Write},
     ops::ControlFlow,
-    path::Path,
     process::ExitCode,
     time::{Duration, Instant},
 };
@@ -24,7 +23,7 @@ use super::{
     state::State,
 };
 use crate::{
-    args::grid::Place,
+    args::grid::Known,
     interrupt::{Asked, Interrupt},
     printer::{Progress, Told, message, print, summary},
 };
@@ -35,13 +34,18 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// How often a worker tells how far it is.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
-/// Does, or goes on with, the run at `index` of a grid, and shows it to a person.
-pub fn run_one(file: &Path, index: usize, place: &Place, threads: Option<usize>) -> Result<ExitCode> {
-    let job = match find(file, index, place) {
+/// Does, or goes on with, the run at `index` of a grid, and shows it to a person, or, in a `batch`,
+/// to the log of a scheduler.
+pub fn run_one(grid: &Known, index: usize, threads: Option<usize>, batch: bool) -> Result<ExitCode> {
+    let asked = if batch {
+        Asked::listen_for_batch(|| message("stopping after this step"))?
+    } else {
+        Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?
+    };
+    let job = match find(grid, index) {
         Ok(job) => job,
         Err(error) => return Ok(refuse(&error)),
     };
-    let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
     let done = run(&job, threads, &asked, Progress::new);
     // `grid status` looks there for why it failed.
     if let Err(error) = &done {
@@ -61,9 +65,9 @@ pub fn run_one(file: &Path, index: usize, place: &Place, threads: Option<usize>)
 
 /// The same for a grid: tells it how far the run is, and stops when the grid closes the pipe or is
 /// dead.
-pub fn work(file: &Path, index: usize, place: &Place, threads: Option<usize>) -> Result<ExitCode> {
+pub fn work(grid: &Known, index: usize, threads: Option<usize>) -> Result<ExitCode> {
     let asked = Asked::listen_for_run(|| {})?.or_when_input_ends();
-    let job = match find(file, index, place) {
+    let job = match find(grid, index) {
         Ok(job) => job,
         Err(error) => return Ok(refuse(&error)),
     };
@@ -71,8 +75,8 @@ pub fn work(file: &Path, index: usize, place: &Place, threads: Option<usize>) ->
     Ok(run(&job, threads, &asked, tell)?.map_or(ExitCode::from(130), |_| ExitCode::SUCCESS))
 }
 
-fn find(file: &Path, index: usize, place: &Place) -> Result<Job> {
-    let mut plan = Plan::read(file, place)?;
+fn find(grid: &Known, index: usize) -> Result<Job> {
+    let mut plan = Plan::read(grid)?;
     let count = plan.jobs.len();
     if index >= count {
         return Err(anyhow!("there is no run {index}: the grid has {count}, from 0 to {}", count - 1));

@@ -5,13 +5,15 @@ use std::{path::Path, process::ExitCode};
 use anyhow::{Context, Result};
 use clap::Parser;
 use rehearsal_data::{Dataset, Request, Source, Split};
+use rehearsal_model::{Event, Model};
 
 use super::learn_folders;
 use crate::{
     args::{Args, Command, model::Learn},
     interrupt::Asked,
-    printer::message,
-    refusal::Refused,
+    output,
+    printer::{columns, message, percent, print},
+    user_error::UserError,
 };
 
 /// Where it is all written.
@@ -23,16 +25,21 @@ const NEW: usize = 4;
 const VISITS: [(&str, &[&str]); 2] =
     [("january", &["ankle boot", "sandal", "sneaker"]), ("february", &["bag", "dress"])];
 
+/// With a memory and without.
+const WAYS: [(&str, [&str; 4]); 2] = [
+    ("shop.model", ["--memory", "60", "--passes", "8"]),
+    ("without-memory.model", ["--method", "fine-tune", "--passes", "8"]),
+];
+
 /// Writes folders of images, learns them in two visits, and the same without a memory.
 pub fn demo(args: &Learn, asked: &Asked) -> Result<ExitCode> {
     let place = Path::new(PLACE);
     if place.exists() {
         let advice = "remove it to see the demonstration again, or go on with its model";
-        return Err(Refused(format!("{PLACE} exists: {advice}, {PLACE}/shop.model")).into());
+        return Err(UserError(format!("{PLACE} exists: {advice}, {PLACE}/shop.model")).into());
     }
     write_photos(place).with_context(|| format!("{PLACE} cannot be written"))?;
-    let ways = [("shop.model", ["--memory", "60"]), ("without-memory.model", ["--method", "fine-tune"])];
-    for (model, more) in ways {
+    for (model, more) in WAYS {
         if more[0] == "--method" {
             message("\nthe same without a memory, which forgets:");
         }
@@ -49,9 +56,26 @@ pub fn demo(args: &Learn, asked: &Asked) -> Result<ExitCode> {
             }
         }
     }
+    if !args.quiet && !args.json {
+        print(&beside_each_other()?)?;
+    }
     message(&format!("\nnow try: rehearsal predict {PLACE}/shop.model {PLACE}/new"));
     message(&format!("         rehearsal show {PLACE}/shop.model"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was left of the first classes after the second visit, with a memory and without.
+fn beside_each_other() -> Result<String> {
+    let mut rows = vec![["", "before february", "after it"].map(String::from).to_vec()];
+    for ((model, _), name) in WAYS.iter().zip(["with a memory", "without"]) {
+        let last = Model::open(&Path::new(PLACE).join(model))?.history()?.pop();
+        let Some(Event::Learned(report)) = last.map(|entry| entry.event) else { continue };
+        let scores = report.old.map(|change| [change.before.share(), change.after.share()]).unwrap_or_default();
+        let scores = scores.map(|share| percent(share) + " %");
+        rows.push([&[name.to_owned()], &scores[..]].concat());
+    }
+    let lines = columns(&rows, &[false, true, true]).into_iter().map(|line| format!("  {line}\n"));
+    Ok(std::iter::once("\nhow well the three classes of january are known:\n".to_owned()).chain(lines).collect())
 }
 
 /// `january/CLASS/*.png`, `february/CLASS/*.png`, and images of all of them in `new`.
@@ -74,9 +98,7 @@ fn write_class(source: &dyn Source, class: &str, split: Split, count: usize, int
     let shape = source.shape();
     for (i, (index, _)) in labels.filter(|(_, label)| usize::from(**label) == number).take(count).enumerate() {
         let file = if name.is_empty() { format!("{i:03}.png") } else { format!("{name} {i}.png") };
-        let (width, height) = (shape.width as u32, shape.height as u32);
-        let image = source.image(split, index)?;
-        image::save_buffer(into.join(file), &image, width, height, image::ExtendedColorType::L8)?;
+        output::write_png(&into.join(file), &source.image(split, index)?, shape)?;
     }
     Ok(())
 }

@@ -8,8 +8,9 @@ use rehearsal_data::{DataError, ImageShape, Source, Split, preview};
 use rehearsal_model::Model;
 
 use crate::{
+    output,
     printer::{Font, print},
-    refusal::Refused,
+    user_error::UserError,
 };
 
 /// Draws what a model remembers and prints where.
@@ -20,7 +21,7 @@ pub fn sheet(model: &Path, out: &Path, per_class: usize) -> Result<ExitCode> {
     let number = |class| active.iter().position(|active| *active == class).map_or(0, |number| number as u16);
     let stored: Vec<_> = version.memory().collect();
     if stored.is_empty() {
-        return Err(Refused("the memory is empty".into()).into());
+        return Err(UserError("the memory is empty".into()).into());
     }
     let remembered = Remembered {
         shape: version.learner.shape(),
@@ -29,7 +30,7 @@ pub fn sheet(model: &Path, out: &Path, per_class: usize) -> Result<ExitCode> {
         images: stored.iter().map(|(_, image, _)| (*image).clone()).collect(),
     };
     let png = preview::sheet_in(&Font, &remembered, Split::Train, per_class)?;
-    std::fs::write(out, png).with_context(|| format!("{} cannot be written", out.display()))?;
+    output::write(out, &png).with_context(|| format!("{} cannot be written", out.display()))?;
     print(&format!("{}\n", out.display()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,5 @@
-//! What is wrong with what was asked of a model, or with the model itself: one sentence, exit code
-//! 2, nothing changed.
+//! Errors of the user: what is wrong with what was asked of a model, or with the model itself. One
+//! sentence, exit code 2, nothing changed.
 
 use std::process::ExitCode;
 
@@ -11,23 +11,23 @@ use crate::{flags::as_flags, printer::message};
 
 /// A sentence that was made on the command line.
 #[derive(Debug)]
-pub struct Refused(pub String);
+pub struct UserError(pub String);
 
-impl std::fmt::Display for Refused {
+impl std::fmt::Display for UserError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for UserError {}
 
-/// Says a refusal and makes it an exit code; other errors go on.
-pub fn said(done: Result<ExitCode>) -> Result<ExitCode> {
+/// Prints an error and makes it an exit code: 2 if the user can mend it, else 1.
+pub fn exit_code(done: Result<ExitCode>) -> Result<ExitCode> {
     let Err(error) = done else { return done };
-    let is_refusal = error.is::<Refused>()
-        || error.downcast_ref::<ModelError>().is_some_and(ModelError::is_refusal)
+    let is_user_error = error.is::<UserError>()
+        || error.downcast_ref::<ModelError>().is_some_and(ModelError::is_user_error)
         || error.downcast_ref::<DataError>().is_some_and(|error| !matches!(error, DataError::Unwritable { .. }));
     let sentence = printable(&as_flags(&format!("error: {error:#}")));
     message(&sentence);
-    Ok(if is_refusal { ExitCode::from(2) } else { ExitCode::FAILURE })
+    Ok(if is_user_error { ExitCode::from(2) } else { ExitCode::FAILURE })
 }

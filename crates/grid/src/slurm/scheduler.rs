@@ -1,0 +1,110 @@
+//! The commands of Slurm that are called: `sbatch`, `squeue`, `scancel`.
+
+use std::{
+    io,
+    path::Path,
+    process::{Command, Output},
+};
+
+use thiserror::Error;
+
+use super::{Queue, queue::PLAIN_FORMAT};
+
+/// What can go wrong with Slurm.
+#[derive(Debug, Error)]
+pub enum SlurmError {
+    /// It is not here.
+    #[error(
+        "there is no Slurm here: `{0}` is not on the path; on one machine use `rehearsal grid`, elsewhere --script-only"
+    )]
+    Missing(&'static str),
+    /// A command cannot be started.
+    #[error("`{program}` cannot be started: {error}")]
+    Unstartable {
+        /// Which.
+        program: &'static str,
+        /// Why.
+        error: io::Error,
+    },
+    /// A command failed.
+    #[error("{program}: {said}")]
+    Failed {
+        /// Which.
+        program: &'static str,
+        /// In Slurm's words.
+        said: String,
+    },
+}
+
+/// Slurm, as its commands on the path.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scheduler;
+
+impl Scheduler {
+    /// Whether it is here.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn check(self) -> Result<(), SlurmError> {
+        call("sbatch", Command::new("sbatch").arg("--version")).map(drop)
+    }
+
+    /// Submits a script: the number of its job.
+    ///
+    /// # Errors
+    /// Slurm is not here, or does not want it.
+    pub fn submit(self, script: &Path) -> Result<String, SlurmError> {
+        let said = call("sbatch", Command::new("sbatch").arg("--parsable").arg(script))?;
+        // The number, and behind a semicolon the cluster's name where there are several.
+        let job = said.trim().lines().last().and_then(|line| line.split(';').next()).unwrap_or("");
+        if !job.is_empty() && job.chars().all(|c| c.is_ascii_digit()) {
+            Ok(job.into())
+        } else {
+            Err(SlurmError::Failed {
+                program: "sbatch",
+                said: format!("it says `{}`, no number of a job", said.trim()),
+            })
+        }
+    }
+
+    /// The jobs of a name that are not over, each task by itself.
+    ///
+    /// # Errors
+    /// Slurm is not here, or does not answer.
+    pub fn queue(self, name: &str) -> Result<Queue, SlurmError> {
+        let mut plain = Command::new("squeue");
+        plain.args(["--noheader", "--array", "--name", name, PLAIN_FORMAT]);
+        if let Ok(queue) = Queue::from_plain(&call("squeue", &mut plain)?) {
+            return Ok(queue);
+        }
+        // Another version may write that in another way. JSON is not asked for first: some versions
+        // tell of all jobs of the cluster then.
+        let mut json = Command::new("squeue");
+        json.args(["--json", "--name", name]).env("SLURM_BITSTR_LEN", "0");
+        let queue = Queue::from_json(&call("squeue", &mut json)?);
+        queue.map(|queue| queue.named(name)).map_err(|said| SlurmError::Failed { program: "squeue", said })
+    }
+
+    /// Cancels jobs.
+    ///
+    /// # Errors
+    /// Slurm is not here, or does not do it.
+    pub fn cancel<'a>(self, jobs: impl IntoIterator<Item = &'a str>) -> Result<(), SlurmError> {
+        call("scancel", Command::new("scancel").args(jobs)).map(drop)
+    }
+}
+
+/// What a command says.
+fn call(program: &'static str, command: &mut Command) -> Result<String, SlurmError> {
+    let Output { status, stdout, stderr } = command.output().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => SlurmError::Missing(program),
+        _ => SlurmError::Unstartable { program, error },
+    })?;
+    if status.success() {
+        return Ok(String::from_utf8_lossy(&stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&stderr);
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let said = if lines.is_empty() { status.to_string() } else { lines.join("; ") };
+    Err(SlurmError::Failed { program, said })
+}

@@ -1,0 +1,138 @@
+//! What a grid's directory remembers of what was submitted: `slurm/1`, `slurm/2`, … each with the
+//! script, the manifest as it was then, and which runs each task has, by name.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use rehearsal_runs::{RunName, atomic, regular};
+use serde::{Deserialize, Serialize};
+
+/// The largest file that is read, in bytes: the names of as many runs as a grid has.
+const LARGEST: u64 = 64 << 20;
+
+/// A submission, in a directory of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submission {
+    directory: PathBuf,
+    said: Said,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Said {
+    /// Slurm's number; none until Slurm has it.
+    job: Option<String>,
+    /// The runs of each task.
+    tasks: Vec<Vec<RunName>>,
+}
+
+impl Submission {
+    /// A new one in a grid's `slurm` directory. Whoever holds the grid may call it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn create(slurm: &Path, tasks: Vec<Vec<RunName>>, manifest: &str) -> io::Result<Self> {
+        let number = numbers(slurm).last().map_or(1, |last| last + 1);
+        let directory = slurm.join(number.to_string());
+        fs::create_dir_all(&directory)?;
+        let submission = Self { directory, said: Said { job: None, tasks } };
+        atomic::write(&submission.manifest(), manifest.as_bytes())?;
+        submission.write()?;
+        Ok(submission)
+    }
+
+    /// Its script.
+    pub fn script(&self) -> PathBuf {
+        self.directory.join("job.sh")
+    }
+
+    /// The runs of the grid as they were when it was submitted.
+    pub fn manifest(&self) -> PathBuf {
+        self.directory.join("manifest.jsonl")
+    }
+
+    /// Slurm's number for it, if it was told.
+    pub fn job(&self) -> Option<&str> {
+        self.said.job.as_deref()
+    }
+
+    /// The runs of each task.
+    pub fn tasks(&self) -> &[Vec<RunName>] {
+        &self.said.tasks
+    }
+
+    /// Writes the script.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_script(&self, text: &str) -> io::Result<()> {
+        atomic::write(&self.script(), text.as_bytes())
+    }
+
+    /// Notes the number that Slurm gave it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn submitted_as(&mut self, job: String) -> io::Result<()> {
+        self.said.job = Some(job);
+        self.write()
+    }
+
+    /// Takes back what Slurm did not want.
+    pub fn withdraw(self) {
+        let _ = fs::remove_dir_all(self.directory);
+    }
+
+    fn write(&self) -> io::Result<()> {
+        let text = serde_json::to_string(&self.said).expect("names are plain data") + "\n";
+        atomic::write(&self.directory.join("submission.json"), text.as_bytes())
+    }
+}
+
+/// All that a grid submitted, the first first. What cannot be read, such as one whose process was
+/// killed half-way, is none.
+pub fn submissions(slurm: &Path) -> Vec<Submission> {
+    let read = |number: u64| {
+        let directory = slurm.join(number.to_string());
+        let text = regular::read_to_string(&directory.join("submission.json"), LARGEST).ok()?;
+        Some(Submission { said: serde_json::from_str(&text).ok()?, directory })
+    };
+    numbers(slurm).into_iter().filter_map(read).collect()
+}
+
+/// In order.
+fn numbers(slurm: &Path) -> Vec<u64> {
+    let entries = fs::read_dir(slurm).into_iter().flatten().flatten();
+    let mut numbers: Vec<u64> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_submitted_is_found_again_in_order() {
+        let place = tempfile::tempdir().unwrap();
+        let slurm = place.path().join("slurm");
+        assert_eq!(submissions(&slurm), []);
+        let name = |text: &str| text.parse::<RunName>().unwrap();
+        for number in 1..=11 {
+            let tasks = vec![vec![name("a"), name("b")], vec![name(&format!("c{number}"))]];
+            let mut submission = Submission::create(&slurm, tasks, "{}\n").unwrap();
+            assert_eq!(submission.script(), slurm.join(number.to_string()).join("job.sh"));
+            submission.submitted_as(format!("{}", 100 + number)).unwrap();
+        }
+        let all = submissions(&slurm);
+        assert_eq!(all.len(), 11);
+        assert_eq!((all[10].job(), &all[10].tasks()[1]), (Some("111"), &vec![name("c11")]));
+        all[10].clone().withdraw();
+        // Killed before it had said anything: its number is not given again.
+        fs::create_dir(slurm.join("12")).unwrap();
+        assert_eq!(submissions(&slurm).len(), 10);
+        let next = Submission::create(&slurm, Vec::new(), "").unwrap();
+        assert!(next.job().is_none() && next.manifest().ends_with("slurm/13/manifest.jsonl"));
+    }
+}
