@@ -101,8 +101,12 @@ fn a_grid_runs_everything_once() {
     assert!(message.contains("[4/4] ") && message.contains("make a report: rehearsal report runs/small"), "{message}");
     assert!(message.chars().all(|c| c == '\n' || !c.is_control()), "no control characters in a pipe");
     assert_eq!(fs::metadata(&result).unwrap().modified().unwrap(), written, "what is finished is not touched");
+    // As a grid leaves it that is killed when a worker has just finished.
+    let log = directory.path().join("runs/small/logs/random-seed1.log");
+    fs::write(&log, " ".repeat(4096)).unwrap();
     let again = output(directory.path(), &["grid", "small.toml"]);
     assert!(again.status.success() && text(&again.stderr).contains("nothing is left to do"));
+    assert!(!log.exists(), "whoever is done has no log");
     assert_eq!(states(directory.path()), ["done"; 4]);
 }
 

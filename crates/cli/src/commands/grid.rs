@@ -85,6 +85,10 @@ fn run(args: &Grid, file: &Known) -> Result<ExitCode> {
     let Session { plan, states, chosen, waiting, .. } = &session;
     let of: Vec<State> = chosen.iter().map(|&index| states[index].clone()).collect();
     message(&format!("{} in {}", counted(&of), plan.directory.path().display()));
+    if !args.dry_run {
+        let done = chosen.iter().filter(|&&index| states[index] == State::Done);
+        done.for_each(|&index| log::remove(&plan.jobs[index].log));
+    }
     if waiting.is_empty() {
         message(&format!("nothing is left to do; make a report: rehearsal report {}", plan.directory.path().display()));
         return Ok(ExitCode::SUCCESS);

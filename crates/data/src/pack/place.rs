@@ -77,13 +77,7 @@ fn try_to_write(directory: &Path) -> io::Result<()> {
         return Err(io::Error::other("it is a link"));
     }
     fs::create_dir_all(directory)?;
-    let trial = directory.join(format!(".trial-{}", std::process::id()));
-    let _ = fs::remove_file(&trial);
-    match fs::File::create_new(&trial) {
-        // Another thread of this process tries at the same time.
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    let _ = fs::remove_file(&trial);
+    // Asked, not tried: a file to try with would stay where the process is killed.
+    rustix::fs::access(directory, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK)?;
     Ok(())
 }

@@ -6,7 +6,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
@@ -146,7 +145,7 @@ impl Ending {
 
     /// Whoever did not fail has no log.
     fn well(done: bool, log: &Path) -> Self {
-        let _ = fs::remove_file(log);
+        log::remove(log);
         if done { Self::Done } else { Self::Stopped }
     }
 }

@@ -1,7 +1,6 @@
 //! One run of a grid, by hand, by a cluster's scheduler, or as a worker of `rehearsal grid`.
 
 use std::{
-    fs,
     io::{self, Write},
     ops::ControlFlow,
     process::ExitCode,
@@ -52,7 +51,7 @@ pub fn run_one(grid: &Known, index: usize, threads: Option<usize>, batch: bool) 
         let said = format!("error: {error:#}\n");
         let _ = log::reserve(&job.log).and_then(|()| log::keep(&job.log, &said));
     } else {
-        let _ = fs::remove_file(&job.log);
+        log::remove(&job.log);
     }
     if let Some(record) = done? {
         print(&summary(&record, &job.directory))?;
