@@ -97,10 +97,16 @@ fn along_tasks(named: &Named, of: &dyn Fn(&Stretch) -> Option<f64>) -> Vec<Point
 /// Of which classes the retrieved samples were, task by task.
 pub fn class_mix(scene: &Scene) -> Option<Figure> {
     let maps: Vec<HeatMap> = scene.groups.iter().filter_map(|named| mix(named, |line| &line.class_mix[..])).collect();
+    let note = "How often each class was retrieved while a task was learned, in multiples of an even share of the classes seen; summed over seeds.";
+    mixes(scene, "class-mix", "Class mix of retrieved samples", note, maps)
+}
+
+/// Maps of class mixes on one scale; none if there are none.
+pub(super) fn mixes(scene: &Scene, kind: &str, title: &str, note: &str, maps: Vec<HeatMap>) -> Option<Figure> {
     let shares = maps.iter().flat_map(|map| map.cells.iter().flatten().flatten()).map(|(share, _)| *share);
     let highest = Axis::around("", shares.collect::<Vec<_>>(), true).to;
     let maps = HeatMaps {
-        title: "Class mix of retrieved samples".into(),
+        title: title.into(),
         subtitle: scene.subtitle.clone(),
         rows: "while learning task".into(),
         columns: "class, by appearance".into(),
@@ -108,8 +114,7 @@ pub fn class_mix(scene: &Scene) -> Option<Figure> {
         highest,
         maps,
     };
-    let note = "How often each class was retrieved while a task was learned, in multiples of an even share of the classes seen; summed over seeds.";
-    (!maps.maps.is_empty()).then(|| scene.heat_maps("class-mix", note, &maps))
+    (!maps.maps.is_empty()).then(|| scene.heat_maps(kind, note, &maps))
 }
 
 /// How often each class was picked in each task, in multiples of an even share; none if nothing was.

@@ -4,9 +4,12 @@
 use rehearsal_measure::OverSeeds;
 use rehearsal_runs::{Correlation, Picks, TaskDiagnostics};
 
-use super::{Figure, Named, Scene, histograms, retrieved::mix};
+use super::{
+    Figure, Named, Scene, histograms,
+    retrieved::{mix, mixes},
+};
 use crate::{
-    drawing::{Axis, Curve, HeatMap, HeatMaps, Lines, Panel, Point, Shape},
+    drawing::{Axis, Curve, HeatMap, Lines, Panel, Point, Shape},
     protocol::thousands,
     run::Run,
 };
@@ -110,12 +113,8 @@ pub fn class_mix(scene: &Scene) -> Option<Figure> {
     };
     // What has no sides is in the figure of all.
     let has_sides = |named: &&Named| {
-        named
-            .group
-            .runs
-            .iter()
-            .flat_map(|run| &run.diagnostics)
-            .any(|line| line.picks_high.is_some() || line.picks_low.is_some())
+        let mut lines = named.group.runs.iter().flat_map(|run| &run.diagnostics);
+        lines.any(|line| line.picks_high.is_some() || line.picks_low.is_some())
     };
     let maps: Vec<HeatMap> = scene
         .groups
@@ -123,19 +122,8 @@ pub fn class_mix(scene: &Scene) -> Option<Figure> {
         .filter(has_sides)
         .flat_map(|named| SIDES.iter().filter_map(|&side| of_side(named, side)).collect::<Vec<_>>())
         .collect();
-    let shares = maps.iter().flat_map(|map| map.cells.iter().flatten().flatten()).map(|(share, _)| *share);
-    let highest = Axis::around("", shares.collect::<Vec<_>>(), true).to;
-    let maps = HeatMaps {
-        title: "Class mix of retrieved samples, by side".into(),
-        subtitle: scene.subtitle.clone(),
-        rows: "while learning task".into(),
-        columns: "class, by appearance".into(),
-        unit: "× even".into(),
-        highest,
-        maps,
-    };
     let note = "How often each class was picked for a high and for a low change of loss while a task was learned, in multiples of an even share of the classes seen; summed over seeds.";
-    (!maps.maps.is_empty()).then(|| scene.heat_maps("class-mix-sides", note, &maps))
+    mixes(scene, "class-mix-sides", "Class mix of retrieved samples, by side", note, maps)
 }
 
 fn line(run: &Run, task: usize) -> Option<&TaskDiagnostics> {
