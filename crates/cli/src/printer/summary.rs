@@ -5,6 +5,8 @@ use std::{fmt::Write, path::Path};
 use rehearsal_measure::AccuracyMatrix;
 use rehearsal_runs::{Recalibrations, Record};
 
+use rehearsal_data::printable;
+
 use super::percent;
 
 /// A matrix of more tasks does not fit a narrow terminal: then each task gets a line of its own.
@@ -102,5 +104,5 @@ fn tall(matrix: &AccuracyMatrix, text: &mut String) {
 }
 
 fn line(text: &mut String, line: &str) {
-    writeln!(text, "{}", line.trim_end()).expect("a string takes all");
+    writeln!(text, "{}", printable(line.trim_end())).expect("a string takes all");
 }
