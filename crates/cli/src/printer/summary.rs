@@ -106,3 +106,13 @@ fn tall(matrix: &AccuracyMatrix, text: &mut String) {
 fn line(text: &mut String, line: &str) {
     writeln!(text, "{}", printable(line.trim_end())).expect("a string takes all");
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_a_result_says_does_not_reach_the_terminal_raw() {
+        let mut text = String::new();
+        super::line(&mut text, "only a part of the data: \x1b[2J");
+        assert_eq!(text, "only a part of the data: \\u{1b}[2J\n");
+    }
+}
