@@ -141,6 +141,21 @@ fn the_json_says_the_same() {
 }
 
 #[test]
+#[cfg(unix)]
+fn names_of_directories_do_not_reach_the_terminal_raw() {
+    let place = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(study().join("runs/random-0"), place.path().join("\x1b[2Jrun")).unwrap();
+    let other = study().join("runs/balanced-0");
+    let compare = output(place.path(), &["compare", "\x1b[2Jrun", other.to_str().unwrap()]);
+    assert!(compare.status.success(), "{}", text(&compare.stderr));
+    let shown = output(place.path(), &["run", "--resume", "\x1b[2Jrun"]);
+    assert!(shown.status.success(), "{}", text(&shown.stderr));
+    for said in [&compare.stdout, &shown.stdout] {
+        assert!(text(said).contains("\\u{1b}[2Jrun") && !text(said).contains('\x1b'), "{}", text(said));
+    }
+}
+
+#[test]
 fn runs_tested_with_either_statistics_are_compared_with_either() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("both.toml"), format!("{SMALL}recalibrate = 'both'\n")).unwrap();

@@ -66,6 +66,10 @@ impl Chain {
         if let [dataset] = self.0[..] {
             return dataset.open(request);
         }
+        if let Some(twice) = (1..self.0.len()).find(|&at| self.0[..at].contains(&self.0[at])) {
+            let name = self.0[twice];
+            return Err(DataError::Refused(format!("{name} is named twice: its classes could not be told apart")));
+        }
         let sources = self.0.iter().map(|dataset| dataset.open(request)).collect::<Result<Vec<_>, _>>()?;
         let classes: usize = sources.iter().map(|source| source.class_names().len()).sum();
         if u16::try_from(classes).is_err() {
@@ -198,6 +202,13 @@ mod tests {
         assert_eq!("cifar100+cifar10".parse::<Chain>().unwrap().default_tasks(), 22, "five classes a task");
         assert!("cifar10+".parse::<Chain>().unwrap_err().to_string().contains("there is no data set ``"));
         assert!("cifar10+fashion".parse::<Chain>().unwrap_err().to_string().contains("did you mean"));
+    }
+
+    #[test]
+    fn no_data_set_comes_twice() {
+        let chain: Chain = vec!["embedded"; 5_000].join("+").parse().unwrap();
+        let error = chain.open(&Request::default()).err().unwrap().to_string();
+        assert_eq!(error, "embedded is named twice: its classes could not be told apart");
     }
 
     /// Grey 28×28 and a colour data set of 4×4: the chain has 28×28 in colour.

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     fmt,
     fs::{self, OpenOptions},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -11,7 +12,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     DataError, Dataset, Request, Split,
-    files::{entries, unwritable},
+    files::{entries, unreadable, unwritable},
     find::Found,
     home,
     mapped::Mapped,
@@ -72,8 +73,11 @@ pub fn unused(directory: Option<&Path>) -> Result<Vec<Unused>, DataError> {
     let data = directory.map_or_else(home::default_directory, |directory| Ok(directory.into()))?;
     let real = data.canonicalize().unwrap_or_else(|_| data.clone());
     let mut unused = Vec::new();
+    let is_home = home::default_directory().and_then(|home| home.canonicalize().map_err(unreadable(&home)));
+    let is_home = is_home.is_ok_and(|home| home == real);
     for (packs, real_packs) in home::all_packs(&data).iter().zip(home::all_packs(&real)) {
-        let mut owners = Owners { packs: real_packs, beside: real.clone(), listings: BTreeMap::new() };
+        let has_others = is_home && !home::is_hidden(packs);
+        let mut owners = Owners { packs: real_packs, beside: real.clone(), has_others, listings: BTreeMap::new() };
         let files = if packs.is_dir() { entries(packs)? } else { Vec::new() };
         for path in files.into_iter().filter(|path| is_ours(path)) {
             if let Some(why) = owners.why_unused(&path) {
@@ -90,11 +94,18 @@ pub fn unused(directory: Option<&Path>) -> Result<Vec<Unused>, DataError> {
 /// # Errors
 /// It cannot be removed.
 pub fn remove(unused: &Unused) -> Result<(), DataError> {
-    fs::remove_file(&unused.path).map_err(unwritable(&unused.path))
+    match fs::remove_file(&unused.path) {
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(unwritable(&unused.path)),
+    }
 }
 
-/// Whether a file is called like a pack, or a part of one.
+/// Whether it is a file, or a link, that is called like a pack, or a part of one.
 fn is_ours(path: &Path) -> bool {
+    if path.symlink_metadata().is_ok_and(|about| about.is_dir()) {
+        return false;
+    }
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_split = Split::BOTH.iter().any(|split| name.contains(&format!("-{}-", split.name())));
     is_split && [".pack", ".pack.partial", ".pack.journal"].iter().any(|end| name.ends_with(end))
@@ -105,8 +116,10 @@ struct Owners {
     packs: PathBuf,
     /// The data that the packs are beside, if they are: a folder may have been moved with them.
     beside: PathBuf,
-    /// What is in each place, looked at once.
-    listings: BTreeMap<(String, PathBuf), Vec<Listing>>,
+    /// They are the home's: packs of folders anywhere are among them, all of the user's own making.
+    has_others: bool,
+    /// What is in each place, looked at once; none where that leads out of it.
+    listings: BTreeMap<(String, PathBuf), Option<Vec<Listing>>>,
 }
 
 impl Owners {
@@ -122,7 +135,8 @@ impl Owners {
         (is_free || !partial.exists()).then_some(Why::Unfinished)
     }
 
-    /// Why nobody has the images that a header speaks of.
+    /// Why nobody has the images that a header speaks of. Beside a folder a stranger may have put a
+    /// pack that speaks of any place: only the folder itself is looked at then.
     fn why_no_owner(&mut self, header: &Header) -> Option<Why> {
         let Owner { dataset, test, root } = header.of.clone()?;
         let split = if test { Split::Test } else { Split::Train };
@@ -132,27 +146,37 @@ impl Owners {
             stamp.is_ok_and(|stamp| Header::new(listing, split, header.size, &packs, &stamp).key == header.key)
         };
         let beside = self.beside.clone();
-        if [&root, &beside].iter().any(|root| self.listings(dataset, root).iter().any(is_same)) {
+        let named = if self.has_others { root.clone() } else { beside.clone() };
+        for place in [&named, &beside] {
+            // Where links lead out of it, nothing is followed, and so nothing known.
+            if self.listings(dataset, place)?.iter().any(is_same) {
+                return None;
+            }
+        }
+        // It may be of a time when the home was here.
+        if root != named && !home::is_hidden(&packs) && root.exists() {
             return None;
         }
-        let is_gone = self.listings(dataset, &root).is_empty();
-        Some(if is_gone { Why::Gone(root) } else { Why::Changed(root) })
+        let is_gone = self.listings(dataset, &named)?.is_empty();
+        Some(if is_gone { Why::Gone(named) } else { Why::Changed(named) })
     }
 
-    /// The images of a data set at `root`, in every way in which it can be opened.
-    fn listings(&mut self, dataset: Dataset, root: &Path) -> &[Listing] {
+    /// The images of a data set at `root`, in every way in which it can be opened; none where a link
+    /// leads out of it.
+    fn listings(&mut self, dataset: Dataset, root: &Path) -> Option<&[Listing]> {
         let look = || {
             let ways = if dataset == Dataset::TinyImagenet { vec![None, Some(ALL_CLASSES)] } else { vec![None] };
             let listing = |classes| {
-                let request =
-                    Request { directory: Some(root), classes, follow_links_outside: true, ..Request::default() };
+                let request = Request { directory: Some(root), classes, ..Request::default() };
                 match dataset.find(&request) {
-                    Ok(Found::Files(listing, _)) => Some(listing),
-                    _ => None,
+                    Ok(Found::Files(listing, _)) => Some(Some(listing)),
+                    Err(DataError::Link { .. }) => None,
+                    _ => Some(None),
                 }
             };
-            ways.into_iter().filter_map(listing).collect()
+            let found = ways.into_iter().map(listing).collect::<Option<Vec<_>>>()?;
+            Some(found.into_iter().flatten().collect())
         };
-        self.listings.entry((dataset.to_string(), root.into())).or_insert_with(look)
+        self.listings.entry((dataset.to_string(), root.into())).or_insert_with(look).as_deref()
     }
 }

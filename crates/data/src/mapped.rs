@@ -1,5 +1,5 @@
-//! A file, mapped into memory, and what happens when it is cut: the one place of this crate with
-//! `unsafe`.
+//! A file, mapped into memory, and what happens when it is cut, or may not grow: the one place of
+//! this crate with `unsafe`.
 
 use std::{fs::File, io, ops::Deref, path::Path};
 
@@ -54,7 +54,8 @@ const CUT: &[u8] =
                      is lost, put the file in order and go on from the last checkpoint (rehearsal run --resume)\n";
 
 /// From now on a program that reads what is no longer in a mapped file says so in a sentence and
-/// ends with exit code 1, where the system would end it without a word (SIGBUS). For programs, in
+/// ends with exit code 1, where the system would end it without a word (SIGBUS); and a file that may
+/// grow no more (`ulimit -f`) is an error where it is written (SIGXFSZ is ignored). For programs, in
 /// `main`: a library has no business with the signals of those who use it. Where there are no such
 /// signals, nothing happens.
 pub fn explain_cut_files() {
@@ -72,8 +73,10 @@ pub fn explain_cut_files() {
         let handler: extern "C" fn(libc::c_int) = explain;
         // SAFETY: a zeroed `sigaction` is one without flags and with an empty mask; all that is set
         // are a handler of the type that goes with these flags, and the flags. It runs on the
-        // alternative stack, where there is one. Whether it could be set is of no consequence.
+        // alternative stack, where there is one. To ignore a signal runs nothing. Whether they could
+        // be set is of no consequence.
         unsafe {
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = handler as libc::sighandler_t;
             action.sa_flags = libc::SA_ONSTACK;

@@ -73,3 +73,53 @@ fn what_was_left_half_done_goes_unless_someone_is_at_it() {
     assert_eq!(reasons.iter().filter(|why| *why == "it was not finished").count(), 2, "{reasons:?}");
     assert_eq!(reasons.len(), 3, "and nobody's notes");
 }
+
+/// A pack as a stranger may write it: its header speaks of the images at `of`.
+fn forge(packs: &Path, of: &Path) -> PathBuf {
+    let made = |path: &PathBuf| path.to_string_lossy().contains("-train-");
+    let path = std::fs::read_dir(packs).unwrap().map(|entry| entry.unwrap().path()).find(made).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let mut header: serde_json::Value = serde_json::from_slice(&bytes[..4096]).unwrap();
+    header["of"]["root"] = of.to_str().unwrap().into();
+    header["key"] = "0".repeat(64).into();
+    let mut header = header.to_string().into_bytes();
+    header.resize(4095, b' ');
+    header.push(b'\n');
+    bytes[..4096].copy_from_slice(&header);
+    let forged = packs.join("folder-train-8-0000000000000000.pack");
+    std::fs::write(&forged, bytes).unwrap();
+    forged
+}
+
+#[test]
+fn a_pack_beside_a_folder_sends_nobody_elsewhere() {
+    let home = Home::new();
+    let root = folder(&home);
+    open(&root, 8);
+    let elsewhere = home.path().join("elsewhere");
+    write(&elsewhere.join("a/0.png"), &png(12, 8, 1));
+    write(&elsewhere.join("b/0.png"), &png(12, 8, 2));
+    let packs = root.join(".rehearsal/packs");
+    let forged = forge(&packs, &elsewhere);
+    let found = unused(Some(&root)).unwrap();
+    assert_eq!(found.iter().map(|file| &file.path).collect::<Vec<_>>(), [&forged]);
+    let why = found[0].why.to_string();
+    assert_eq!(why, format!("the images in {} have changed", root.canonicalize().unwrap().display()));
+}
+
+#[test]
+#[cfg(unix)]
+fn links_that_lead_out_are_not_followed_and_a_folder_called_like_a_pack_stays() {
+    let home = Home::new();
+    let root = folder(&home);
+    open(&root, 8);
+    let packs = root.join(".rehearsal/packs");
+    std::fs::create_dir(packs.join("folder-train-8-0123456789abcdef.pack")).unwrap();
+    assert_eq!(reasons(&root), Vec::<String>::new(), "a folder is no pack");
+    let elsewhere = home.path().join("elsewhere");
+    write(&elsewhere.join("9.png"), &png(12, 8, 1));
+    std::os::unix::fs::symlink(&elsewhere, root.join("c")).unwrap();
+    assert_eq!(reasons(&root), Vec::<String>::new(), "who has them cannot be known without following the link");
+    let gone = Unused { path: packs.join("gone.pack"), bytes: 0, why: rehearsal_data::clean::Why::Unfinished };
+    remove(&gone).unwrap();
+}

@@ -468,3 +468,26 @@ fn packs_are_beside_the_data_and_move_with_them() {
     let again = verify(Dataset::Folder, &Request { directory: Some(&moved), ..Request::default() }).unwrap();
     assert_eq!((again.packs, again.bad.len()), (report.packs, 0), "a pack of another version is not bad");
 }
+
+/// One process waits until another has made the pack: what it had opened to write is not left.
+#[test]
+fn who_waited_for_a_pack_leaves_nothing_beside_it() {
+    let home = Home::new();
+    let (root, packs) = (folder(&home), home.path().join("packs"));
+    drop(open(&root, &packs, &()).unwrap());
+    let is_train = |path: &PathBuf| path.to_str().unwrap().contains("-train-");
+    let pack = std::fs::read_dir(&packs).unwrap().map(|entry| entry.unwrap().path()).find(is_train).unwrap();
+    let (away, partial) = (home.path().join("away"), pack.with_extension("pack.partial"));
+    std::fs::rename(&pack, &away).unwrap();
+    write(&partial, b"");
+    let other = std::fs::File::options().write(true).open(&partial).unwrap();
+    other.lock().unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| open(&root, &packs, &()).map(drop));
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        std::fs::rename(&away, &pack).unwrap();
+        drop(other);
+        waiting.join().unwrap().unwrap();
+    });
+    assert!(pack.exists() && !partial.exists());
+}

@@ -187,7 +187,7 @@ impl Model {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        if !learner.network().state().is_finite() {
+        if !learner.is_finite() {
             return Err(ModelError::Diverged { loss: f32::NAN, step: steps });
         }
         learner.offer_rest(&lesson)?;
@@ -205,6 +205,9 @@ impl Model {
         mut report: Report,
     ) -> Result<Taught, ModelError> {
         report.recalibrated = visit.recalibrate && recalibrate(&mut version.learner);
+        if !version.learner.is_finite() {
+            return Err(ModelError::Diverged { loss: f32::NAN, step: report.steps });
+        }
         let after = version.exam.take(&version.learner)?;
         let before = parent.map_or(Ok(Vec::new()), |parent| version.exam.take(&parent.learner))?;
         let classes = version.learner.classes();

@@ -118,7 +118,18 @@ impl ModelSettings {
         let settings: Self = toml::from_str(&text).map_err(|_| damaged("it cannot be read"))?;
         let unsealed = text.replacen(&settings.sha256, UNSEALED, 1);
         let whole = settings.sha256.len() == UNSEALED.len() && sha256(unsealed.as_bytes()) == settings.sha256;
-        if whole { Ok(Some(settings)) } else { Err(damaged("its checksum is not that of its content")) }
+        if !whole {
+            return Err(damaged("its checksum is not that of its content"));
+        }
+        if settings.can_be() { Ok(Some(settings)) } else { Err(damaged("its versions are not in order")) }
+    }
+
+    /// Whether its numbers are those of a model: anybody can compute a checksum, and a version that
+    /// `last` does not count would be written over.
+    fn can_be(&self) -> bool {
+        let rises = self.versions.is_sorted_by(|before, after| before.number < after.number);
+        let counted = self.versions.iter().all(|kept| (1..=self.last).contains(&kept.number));
+        rises && counted && self.current <= self.last && self.last < u32::MAX
     }
 
     /// Replaces the file.
@@ -165,6 +176,30 @@ mod tests {
         assert!(error.contains("has format 7; this program reads format 2"), "{error}");
         fs::write(&path, "seed = 7\n").unwrap();
         assert!(matches!(ModelSettings::read(&path).unwrap_err(), ModelError::Foreign { .. }));
+    }
+
+    #[test]
+    fn numbers_that_no_model_has_are_refused_also_with_the_right_checksum() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("model.toml");
+        let mut settings = ModelSettings { current: 2, last: 2, ..ModelSettings::new() };
+        (1..=2).for_each(|number| settings.vouch_for(number, "a"));
+        let read = |settings: &ModelSettings| {
+            settings.write(&path).unwrap();
+            ModelSettings::read(&path).map(drop).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(&settings), Ok(()));
+        let mut twice = settings.clone();
+        twice.versions.push(twice.versions[0].clone());
+        for forged in [
+            ModelSettings { last: 1, current: 1, ..settings.clone() },
+            ModelSettings { current: 3, ..settings.clone() },
+            ModelSettings { last: u32::MAX, ..settings.clone() },
+            twice,
+        ] {
+            let error = read(&forged).unwrap_err();
+            assert!(error.contains("its versions are not in order"), "{error}");
+        }
     }
 
     #[test]

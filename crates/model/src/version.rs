@@ -138,19 +138,32 @@ impl Version {
         }
         let part = |name: &str| extra.arrays.get(name).map_or(&[][..], |array| &array.bytes);
         let exam = exam(&learner, &header.exam, part(EXAM_IMAGES), part(EXAM_DIGESTS));
-        let exam = exam.ok_or_else(|| unusable("its exam has not as many images as classes"))?;
-        let learned = digests(part(LEARNED))
-            .zip(part(LEARNED_CLASSES).as_chunks().0)
-            .map(|(digest, class)| (digest, Class(u16::from_le_bytes(*class))));
-        let sources =
-            header.memory.iter().filter_map(|(digest, source)| Some((Digest::parse(digest)?, source.clone())));
-        let (learned, sources) = (learned.collect(), sources.collect());
+        let exam = exam.ok_or_else(|| unusable("its exam does not fit together: its images, classes and digests"))?;
+        let learned = learned(&learner, part(LEARNED), part(LEARNED_CLASSES));
+        let learned = learned.ok_or_else(|| {
+            unusable("what it says it has learned does not fit together, or is of classes that it does not know")
+        })?;
+        let source = |(digest, source): (&String, &String)| Some((Digest::parse(digest)?, source.clone()));
+        let sources = header.memory.iter().map(source).collect::<Option<_>>();
+        let sources = sources.ok_or_else(|| unusable("it names images by what is no digest"))?;
+        if header.threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
+            return Err(unusable("its threshold is no probability"));
+        }
         Ok(Self { learner, exam, learned, sources, threshold: header.threshold, sha256 })
     }
 }
 
 fn digests(bytes: &[u8]) -> impl Iterator<Item = Digest> {
     bytes.as_chunks().0.iter().map(|bytes| Digest::from_bytes(*bytes))
+}
+
+/// What was learned, and as what; none where the parts of a file do not fit together.
+fn learned(learner: &Learner, images: &[u8], classes: &[u8]) -> Option<BTreeMap<Digest, Class>> {
+    let fits = images.len().is_multiple_of(Digest::BYTES) && images.len() / Digest::BYTES * 2 == classes.len();
+    let class = |bytes: &[u8; 2]| Class(u16::from_le_bytes(*bytes));
+    let learned: Vec<(Digest, Class)> = digests(images).zip(classes.as_chunks().0.iter().map(class)).collect();
+    let known = learned.iter().all(|(_, class)| class.index() < learner.classes().seen());
+    (fits && known).then(|| learned.into_iter().collect())
 }
 
 /// The questions of a file; none where its parts do not fit together.
@@ -164,6 +177,73 @@ fn exam(learner: &Learner, kept: &[Kept], images: &[u8], bytes: &[u8]) -> Option
         digest,
         source: kept.source.clone(),
     };
-    let questions = kept.iter().zip(images.chunks_exact(each)).zip(digests(bytes)).map(question);
-    (fits && known).then(|| Exam::new(questions.collect()))
+    let questions: Vec<Question> =
+        kept.iter().zip(images.chunks_exact(each)).zip(digests(bytes)).map(question).collect();
+    let own = questions.iter().all(|question| Digest::of(&question.image) == question.digest);
+    (fits && known && own).then(|| Exam::new(questions))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A version of two classes and two questions, as a file.
+    fn saved(path: &Path) -> Extra {
+        let mut learner = Learner::builder().size(8).width(4).memory(10).build().unwrap();
+        let images: Vec<Vec<u8>> = (0..20u8).map(|i| vec![i; 8 * 8 * 3]).collect();
+        let labels: Vec<&str> = (0..20).map(|i| ["a", "b"][i % 2]).collect();
+        learner.learn_task(&images, &labels).unwrap();
+        let question = |class: u16| {
+            let image: Image = vec![200 + class as u8; 8 * 8 * 3].into();
+            Question { digest: Digest::of(&image), image, class: Class(class), source: "x.png".into() }
+        };
+        let mut version = Version::new(learner);
+        version.exam = Exam::new(vec![question(0), question(1)]);
+        version.learned = images.iter().map(|image| (Digest::of(image), Class(0))).collect();
+        version.save(path).unwrap();
+        version.extra()
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_together_are_refused_also_with_the_right_checksum() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("0001.safetensors");
+        let whole = saved(&path);
+        let learner = Learner::load(&path).unwrap();
+        let load = |extra: &Extra| {
+            learner.save_with_extra(&path, extra).unwrap();
+            Version::load(&path, 1).map(drop)
+        };
+        load(&whole).unwrap();
+        let cut = |name: &str| {
+            let mut extra = whole.clone();
+            let array = extra.arrays.get_mut(name).unwrap();
+            array.bytes.pop();
+            array.shape = vec![array.bytes.len()];
+            extra
+        };
+        let said = |name: &str, value: serde_json::Value| {
+            let mut extra = whole.clone();
+            extra.header[name] = value;
+            extra
+        };
+        let mut other_class = whole.clone();
+        other_class.arrays.get_mut(LEARNED_CLASSES).unwrap().bytes[0] = 2;
+        let mut other_image = whole.clone();
+        other_image.arrays.get_mut(EXAM_IMAGES).unwrap().bytes[0] ^= 1;
+        for (what, extra) in [
+            ("fewer classes than digests", cut(LEARNED_CLASSES)),
+            ("half a digest", cut(LEARNED)),
+            ("half an image", cut(EXAM_IMAGES)),
+            ("a class that never was", other_class),
+            ("an image that its digest is not of", other_image),
+            ("a threshold that is no probability", said("threshold", json!(1.5))),
+            ("a digest that is none", said("memory", json!({"../x": "x.png"}))),
+        ] {
+            let error = load(&extra).err().unwrap_or_else(|| panic!("{what} was believed")).to_string();
+            assert!(error.contains("cannot be used"), "{what}: {error}");
+        }
+    }
 }

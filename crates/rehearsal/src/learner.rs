@@ -43,6 +43,7 @@ use burn::tensor::{Device, Tensor};
 
 pub use builder::LearnerBuilder;
 pub use classes::Classes;
+use classes::check_names;
 pub use error::LearnerError;
 pub use extra::{Extra, ExtraArray, WithExtra};
 use footprint::{Use, check_memory, check_shape, parameters};
@@ -140,6 +141,7 @@ impl Learner {
     ) -> Result<Self, LearnerError> {
         config.check()?;
         check_shape(shape)?;
+        check_names(declared)?;
         if let Some((kind, expected, found)) = config.custom.difference(parts.names()) {
             let (expected, found) = (expected.to_owned(), found.to_owned());
             return Err(ConfigError::OtherPart { kind, expected, found }.into());
@@ -263,6 +265,13 @@ impl Learner {
     /// The classifier that learns.
     pub fn network(&self) -> &Network {
         &self.network
+    }
+
+    /// Whether every number that it learns and predicts with is finite. A learner that has diverged
+    /// can be saved, but not loaded again.
+    pub fn is_finite(&self) -> bool {
+        let networks = [&self.network, self.method.predictor(&self.network), self.predictor()];
+        networks.iter().all(|network| network.state().is_finite()) && self.optimizer.state(&self.network).is_finite()
     }
 
     /// What turns features into logits.

@@ -43,6 +43,14 @@ impl Opened {
         Self { table, header, data: bytes[8 + length..].to_vec() }
     }
 
+    /// Every number of the arrays whose names contain `name` becomes `value`.
+    fn set(&mut self, name: &str, value: f32) {
+        for (_, info) in self.table.as_object().unwrap().iter().filter(|(array, _)| array.contains(name)) {
+            let [from, to] = [0, 1].map(|end| info["data_offsets"][end].as_u64().unwrap() as usize);
+            self.data[from..to].chunks_exact_mut(4).for_each(|bytes| bytes.copy_from_slice(&value.to_le_bytes()));
+        }
+    }
+
     /// Writes it with the checksum of what it says now.
     fn write(&self, path: &Path) {
         let mut header = self.header.clone();
@@ -114,6 +122,55 @@ fn what_a_resealed_header_claims_is_checked() {
     }
     whole.write(&file);
     assert!(matches!(Experiment::resume(&path, |_| {}).unwrap().run(&mut ()), Ok(Outcome::Finished(..))));
+}
+
+/// A saved model stands alone, and nothing else says what it should be: what cannot be is refused.
+#[test]
+fn a_resealed_model_predicts_with_numbers_and_classes_that_can_be() {
+    let place = tempfile::tempdir().unwrap();
+    let mut learner = Learner::builder().size(8).width(4).memory(30).build().unwrap();
+    let images: Vec<Vec<u8>> = (0..40u8).map(|i| vec![i; 8 * 8 * 3]).collect();
+    let labels: Vec<&str> = (0..40).map(|i| ["a", "b"][i % 2]).collect();
+    learner.learn_task(&images, &labels).unwrap();
+    learner.recalibrate();
+    assert!(learner.is_finite());
+    let file = place.path().join("model.safetensors");
+    learner.save(&file).unwrap();
+    let whole = Opened::read(&file);
+    let copy = || Opened { table: whole.table.clone(), header: whole.header.clone(), data: whole.data.clone() };
+    let refused = |edited: &Opened, what: &str| {
+        edited.write(&file);
+        let error = Learner::load(&file).err().unwrap_or_else(|| panic!("{what} was believed")).to_string();
+        assert_eq!(error.lines().count(), 1, "{error}");
+    };
+    whole.write(&file);
+    assert!(Learner::load(&file).is_ok(), "sealed again without a change");
+    for (name, value) in [
+        ("network.backbone.stem.weight", f32::NAN),
+        ("network.head.", f32::INFINITY),
+        ("network.backbone.stem.running_variance", -1.0),
+        ("calibration.backbone.stem.running_variance", -1.0),
+        ("calibration.backbone.stem.running_mean", f32::NAN),
+    ] {
+        let mut edited = copy();
+        edited.set(name, value);
+        assert!(edited.data != whole.data, "there is {name}");
+        refused(&edited, &format!("{name} = {value}"));
+    }
+    for (place, value) in [
+        ("/classes", json!(["a", "a"])),
+        ("/head", json!({"kind": "linear"})),
+        ("/head/temperature", json!(0.5)),
+        ("/predictor", json!("method.stable.")),
+        ("/preprocessing/scale", json!("byte / 127 - 1")),
+    ] {
+        let mut edited = copy();
+        *edited.header.pointer_mut(place).unwrap() = value.clone();
+        refused(&edited, &format!("{place} = {value}"));
+    }
+    let mut edited = copy();
+    edited.header["retired"] = json!([7]);
+    refused(&edited, "a retired class that never was");
 }
 
 #[test]

@@ -54,6 +54,48 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
+/// A lock of the system belongs to an open file, not to a process: another file of ours is as good as
+/// another process.
+#[test]
+#[cfg(unix)]
+fn two_reports_are_not_written_into_one_directory_at_once() {
+    let directory = runs();
+    let out = directory.path().join("out");
+    write(directory.path());
+    let before = files(&out);
+    let other = fs::File::open(&out).unwrap();
+    other.try_lock().unwrap();
+    let study = Study::read(&[directory.path().join("runs/plain 0")]).unwrap();
+    let error = Report::new(study, Options::default()).write(&out).unwrap_err().to_string();
+    assert_eq!(error, format!("another process is writing a report into {}", out.display()));
+    assert!(files(&out) == before, "nothing was written");
+    drop(other);
+    write(directory.path());
+    assert!(files(&out) == before);
+}
+
+/// Spreadsheets compute what begins like a formula, and names come from anywhere.
+#[test]
+fn no_cell_of_a_csv_is_a_formula() {
+    let directory = tempfile::tempdir().unwrap();
+    let small = json!({ "dataset": "embedded", "classes": 10, "tasks": 5, "epochs": 1, "memory": 500, "width": 4 });
+    for (index, name) in ["=HYPERLINK(\"http://x\")", "@SUM(1)", "+1+cmd", "-1+cmd"].iter().enumerate() {
+        let made = Made::paper().with(small.clone()).with(json!({ "custom-method": name }));
+        made.write(&directory.path().join(format!("runs/{index}")));
+    }
+    write(directory.path());
+    let files = files(&directory.path().join("out"));
+    let tables: Vec<&str> =
+        files.iter().filter(|(name, _)| name.ends_with(".csv")).map(|(_, file)| text(file)).collect();
+    assert!(tables.iter().any(|table| table.contains("'=HYPERLINK")), "the names are there");
+    for table in tables {
+        for field in table.split([',', '\n']).map(|field| field.trim_start_matches('"')) {
+            assert!(!field.starts_with(['=', '@', '+']) || field.parse::<f64>().is_ok(), "{field}");
+            assert!(!field.starts_with("-1+"), "{field}");
+        }
+    }
+}
+
 #[test]
 fn every_table_and_figure_is_there_in_every_format() {
     let directory = runs();

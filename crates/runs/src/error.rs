@@ -71,6 +71,17 @@ pub enum DirectoryError {
         /// Why.
         error: RecordError,
     },
+    /// Its result is whole, but of other settings than those that it was begun with.
+    #[error("{path} is of another run: `{setting}` is another in the {config} beside it", config = files::CONFIG)]
+    OtherRun {
+        /// The result.
+        path: PathBuf,
+        /// What differs.
+        setting: String,
+    },
+    /// Its settings are none.
+    #[error("{0} is not what a run writes: it cannot be read as settings")]
+    NoSettings(PathBuf),
     /// It cannot be read.
     #[error("{path} cannot be read: {error}")]
     Unreadable {

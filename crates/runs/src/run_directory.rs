@@ -24,6 +24,7 @@ use crate::{
     record::{Record, RecordError},
     regular,
     seal::{self, fingerprint},
+    settings::Settings,
     steps_log::{LogPosition, StepsLog},
 };
 
@@ -31,6 +32,11 @@ use crate::{
 /// classes at most.
 const LARGEST_CONFIG: u64 = 16 << 20;
 const LARGEST_RESULT: u64 = 256 << 20;
+
+/// What stands among the settings in `config.toml` and is none.
+const VERSION: &str = "version";
+const DATA_SHA256: &str = "data-sha256";
+const INCOMPLETE_DATA: &str = "incomplete-data";
 
 /// A run's own directory.
 #[derive(Debug)]
@@ -169,11 +175,28 @@ impl RunDirectory {
         let Some(text) = Self::read_result(path)? else { return Ok(None) };
         let named = |error: RecordError| DirectoryError::Record { path: path.join(RESULT), error };
         let mut record = Record::parse(&text).map_err(named)?;
+        Self::check_settings(path, &record)?;
         match seal::fingerprints(&text).map_err(|error| named(error.into()))? {
             Some(sealed) => seal::check_files(path, &sealed)?,
             None => record.warnings.push(seal::MISSING.into()),
         }
         Ok(Some(record))
+    }
+
+    /// Refuses a result beside the settings of another run. Without settings it is a result all the
+    /// same.
+    fn check_settings(path: &Path, record: &Record) -> Result<(), DirectoryError> {
+        let text = match Self::read_config(path) {
+            Err(DirectoryError::NoRun(_)) => return Ok(()),
+            text => text?,
+        };
+        let written: Settings = toml::from_str(&text).map_err(|_| DirectoryError::NoSettings(path.join(CONFIG)))?;
+        let data = written.text(DATA_SHA256).filter(|data| *data != record.data_sha256).map(|_| DATA_SHA256);
+        let written = written.without(&[VERSION, DATA_SHA256, INCOMPLETE_DATA]);
+        match data.or_else(|| written.difference(&record.config)) {
+            Some(setting) => Err(DirectoryError::OtherRun { path: path.join(RESULT), setting: setting.into() }),
+            None => Ok(()),
+        }
     }
 
     /// Where it is.
@@ -302,10 +325,42 @@ mod tests {
         assert!(RunDirectory::create(path.path(), "").unwrap_err().to_string().contains("already holds a run"));
     }
 
+    /// The settings that the result of the tests was made with.
+    fn config() -> String {
+        let result: serde_json::Value = serde_json::from_str(include_str!("../tests/result.json")).unwrap();
+        let settings = toml::to_string(&result["config"]).unwrap();
+        format!("version = \"0.1.0\"\ndata-sha256 = {}\n{settings}", result["data_sha256"])
+    }
+
+    #[test]
+    fn a_whole_run_beside_the_settings_of_another_is_refused() {
+        let path = tempfile::tempdir().unwrap();
+        let mut directory = RunDirectory::create(path.path(), &config()).unwrap();
+        directory.finish(&[1, 0], None, include_str!("../tests/result.json")).unwrap();
+        drop(directory);
+        let read = |config: &str| {
+            fs::write(path.path().join(CONFIG), config).unwrap();
+            RunDirectory::read_record(path.path()).map(|record| record.is_some()).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(&config()), Ok(true));
+        assert_eq!(read(&config().replace("threads = 1", "threads = 9")), Ok(true), "no result depends on it");
+        for (setting, config) in [
+            ("seed", config().replace("seed = 0", "seed = 1")),
+            ("data-sha256", config().replace("data-sha256 = \"", "data-sha256 = \"0")),
+            ("novel", config() + "novel = 1\n"),
+        ] {
+            let error = read(&config).unwrap_err();
+            assert!(error.contains(&format!("is of another run: `{setting}` is another")), "{error}");
+        }
+        assert!(read("seed = ").unwrap_err().contains("config.toml is not what a run writes"));
+        fs::remove_file(path.path().join(CONFIG)).unwrap();
+        assert!(RunDirectory::read_record(path.path()).unwrap().is_some(), "a result says what it is");
+    }
+
     #[test]
     fn a_result_that_was_changed_is_refused() {
         let path = tempfile::tempdir().unwrap();
-        let mut directory = RunDirectory::create(path.path(), "").unwrap();
+        let mut directory = RunDirectory::create(path.path(), &config()).unwrap();
         directory.write_diagnostics("{}\n").unwrap();
         directory.finish(&[1, 0], None, include_str!("../tests/result.json")).unwrap();
         drop(directory);
@@ -322,7 +377,7 @@ mod tests {
     fn the_result_of_another_run_is_refused() {
         let finished = |predictions: &[u8]| {
             let path = tempfile::tempdir().unwrap();
-            let mut directory = RunDirectory::create(path.path(), "").unwrap();
+            let mut directory = RunDirectory::create(path.path(), &config()).unwrap();
             directory.finish(predictions, None, include_str!("../tests/result.json")).unwrap();
             path
         };

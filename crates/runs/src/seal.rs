@@ -23,6 +23,9 @@ const UNSEALED: &str = "00000000000000000000000000000000000000000000000000000000
 /// After the checksum.
 const END: &str = "\"\n}\n";
 
+/// The files that a result is sealed with, where they are there.
+const FILES: [&str; 3] = [PREDICTIONS, RECALIBRATED_PREDICTIONS, DIAGNOSTICS];
+
 /// What is said of a result without a seal.
 pub const MISSING: &str = "result.json has no checksum: whether it is as it was written cannot be known";
 
@@ -95,7 +98,7 @@ pub fn fingerprints(json: &str) -> Result<Option<BTreeMap<String, String>>, Brok
 /// # Errors
 /// One is another, is missing, or has come since; or it cannot be read.
 pub fn check_files(directory: &Path, sealed: &BTreeMap<String, String>) -> Result<(), FileError> {
-    for name in [PREDICTIONS, RECALIBRATED_PREDICTIONS, DIAGNOSTICS] {
+    for name in FILES {
         let path = directory.join(name);
         if !sealed.contains_key(name) && is_there(&path) {
             return Err(FileError::Changed { path, why: "it was not there when the run was finished" });
@@ -103,6 +106,9 @@ pub fn check_files(directory: &Path, sealed: &BTreeMap<String, String>) -> Resul
     }
     for (name, sum) in sealed {
         let path = directory.join(name);
+        if !FILES.contains(&name.as_str()) {
+            return Err(FileError::Changed { path, why: "no run seals a file of that name" });
+        }
         let bytes =
             regular::read(&path, LARGEST).map_err(|error| FileError::Unreadable { path: path.clone(), error })?;
         if fingerprint(&bytes) != *sum {
@@ -136,6 +142,19 @@ mod tests {
             }
         }
         assert_eq!(fingerprints("{\n  \"accuracy\": 0.5\n}\n"), Ok(None));
+    }
+
+    #[test]
+    fn a_seal_names_no_file_but_those_of_a_run() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join("secret"), "abc").unwrap();
+        std::fs::create_dir(place.path().join("run")).unwrap();
+        let absolute = place.path().join("secret").to_str().unwrap().to_owned();
+        for name in ["../secret".to_owned(), absolute, "result.json".to_owned()] {
+            let sealed = [(name, fingerprint(b"abc"))].into();
+            let error = check_files(&place.path().join("run"), &sealed).unwrap_err().to_string();
+            assert!(error.ends_with("no run seals a file of that name"), "{error}");
+        }
     }
 
     #[test]

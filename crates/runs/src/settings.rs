@@ -68,6 +68,11 @@ impl Settings {
         names.find(|name| Role::of_setting(name) != Role::Neutral && self.get(name) != other.get(name))
     }
 
+    /// All but these.
+    pub(crate) fn without(self, names: &[&str]) -> Self {
+        Self(self.0.into_iter().filter(|(name, _)| !names.contains(&name.as_str())).collect())
+    }
+
     /// The names of all settings.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())

@@ -32,7 +32,10 @@ pub fn report(args: &args::Report) -> Result<ExitCode> {
             message(note);
         }
     }
-    let page = report.write(&args.out)?;
+    let page = match report.write(&args.out) {
+        Err(error @ WriteError::Busy(_)) => return Ok(refuse(&with_flags(&error))),
+        written => written?,
+    };
     print(&format!("{}\n", page.display()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -41,6 +44,7 @@ pub fn report(args: &args::Report) -> Result<ExitCode> {
 fn with_flags(error: &WriteError) -> String {
     match error {
         WriteError::Taken(_) => format!("{error}: choose another `--out`"),
+        WriteError::Busy(_) => format!("{error}: wait for it, or choose another `--out`"),
         error => error.to_string(),
     }
 }

@@ -107,10 +107,10 @@ fn version_lines(model: &Model, history: &[Entry]) -> Vec<String> {
         let star = if number == model.settings().current { "* " } else { "  " };
         let size = model.bytes(number).map(bytes).unwrap_or_default();
         let (when, what) = match history.iter().rev().find(|entry| made(entry) == Some(number)) {
-            Some(entry) => (entry.when.replace('T', " ").chars().take(16).collect(), what(&entry.event)),
+            Some(entry) => (entry.when.replace('T', " ").chars().take(16).collect::<String>(), what(&entry.event)),
             None => (String::new(), String::new()),
         };
-        rows.push(vec![format!("{star}{number}"), when, printable(&what), size]);
+        rows.push(vec![format!("{star}{number}"), printable(&when), printable(&what), size]);
     }
     columns(&rows, &[])
 }

@@ -10,6 +10,8 @@ use rehearsal_report::{
 };
 use serde_json::{Value, json};
 
+use rehearsal_data::printable;
+
 use super::percent;
 
 /// Names that fit the first column, for those that do not.
@@ -43,7 +45,7 @@ pub fn comparison(sides: [(&Path, &[Run]); 2], comparison: &Comparison, recalibr
     lines.extend(comparison.measures.iter().map(measure));
     lines.push(String::new());
     lines.extend(tests(comparison));
-    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+    lines.iter().map(|line| format!("{}\n", printable(line.trim_end()))).collect()
 }
 
 fn name(line: &Line) -> &str {

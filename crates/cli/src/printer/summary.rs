@@ -5,6 +5,8 @@ use std::{fmt::Write, path::Path};
 use rehearsal_measure::AccuracyMatrix;
 use rehearsal_runs::{Recalibrations, Record};
 
+use rehearsal_data::printable;
+
 use super::percent;
 
 /// A matrix of more tasks does not fit a narrow terminal: then each task gets a line of its own.
@@ -102,5 +104,15 @@ fn tall(matrix: &AccuracyMatrix, text: &mut String) {
 }
 
 fn line(text: &mut String, line: &str) {
-    writeln!(text, "{}", line.trim_end()).expect("a string takes all");
+    writeln!(text, "{}", printable(line.trim_end())).expect("a string takes all");
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_a_result_says_does_not_reach_the_terminal_raw() {
+        let mut text = String::new();
+        super::line(&mut text, "only a part of the data: \x1b[2J");
+        assert_eq!(text, "only a part of the data: \\u{1b}[2J\n");
+    }
 }

@@ -55,7 +55,9 @@ pub(super) fn make(
     let lines = path.with_extension("pack.journal");
     let mut images = locked(&partial, packing)?;
     if path.exists() {
-        return Ok(0); // another process has made it while we waited for the lock
+        // Another process has made it while we waited for the lock: what we opened is of no use.
+        let _ = fs::remove_file(&partial);
+        return Ok(0);
     }
     let done = counted(&partial, &lines, header);
     let journal = begin(&mut images, &lines, header, &done).map_err(unwritable(&partial))?;

@@ -96,7 +96,10 @@ pub fn submissions(slurm: &Path) -> Vec<Submission> {
     let read = |number: u64| {
         let directory = slurm.join(number.to_string());
         let text = regular::read_to_string(&directory.join("submission.json"), LARGEST).ok()?;
-        Some(Submission { said: serde_json::from_str(&text).ok()?, directory })
+        let said: Said = serde_json::from_str(&text).ok()?;
+        // Files are named after it: whatever is no number of Slurm's leads elsewhere.
+        let is_number = |job: &String| !job.is_empty() && job.bytes().all(|byte| byte.is_ascii_digit());
+        said.job.as_ref().is_none_or(is_number).then_some(Submission { said, directory })
     };
     numbers(slurm).into_iter().filter_map(read).collect()
 }
@@ -105,6 +108,8 @@ pub fn submissions(slurm: &Path) -> Vec<Submission> {
 fn numbers(slurm: &Path) -> Vec<u64> {
     let entries = fs::read_dir(slurm).into_iter().flatten().flatten();
     let mut numbers: Vec<u64> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    // The next one has a number, too.
+    numbers.retain(|&number| number < u64::MAX);
     numbers.sort_unstable();
     numbers
 }
@@ -134,5 +139,13 @@ mod tests {
         assert_eq!(submissions(&slurm).len(), 10);
         let next = Submission::create(&slurm, Vec::new(), "").unwrap();
         assert!(next.job().is_none() && next.manifest().ends_with("slurm/13/manifest.jsonl"));
+        for job in ["../../secret", "12 --user=me", "", "-1"] {
+            let mut forged = Submission::create(&slurm, Vec::new(), "").unwrap();
+            forged.submitted_as(job.into()).unwrap();
+            assert_eq!(submissions(&slurm).len(), 11, "{job} is no number of a job");
+        }
+        fs::create_dir(slurm.join(u64::MAX.to_string())).unwrap();
+        let next = Submission::create(&slurm, Vec::new(), "").unwrap();
+        assert!(next.manifest().ends_with("slurm/18/manifest.jsonl"), "{:?}", next.manifest());
     }
 }

@@ -39,7 +39,7 @@ impl Experiment {
     /// Writes a checkpoint, but none of a network that has diverged.
     pub(super) fn save(&mut self) -> Result<(), ExperimentError> {
         self.progress.peak_memory_bytes = self.progress.peak_memory_bytes.max(peak_memory());
-        if !self.learner.network().state().is_finite() {
+        if !self.learner.is_finite() {
             return Err(self.diverged(f32::NAN));
         }
         let Some(directory) = &mut self.directory else { return Ok(()) };

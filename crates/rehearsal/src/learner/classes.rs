@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use super::LearnerError;
 use crate::sample::Class;
 
 /// Names by class. The first `seen` have appeared; the rest were declared and have not yet. Some of
@@ -104,6 +105,15 @@ impl Classes {
         }
         self.seen += 1;
         Some(class)
+    }
+}
+
+/// Refuses names of which two are the same: one of them could not be told from the other.
+pub(super) fn check_names<S: AsRef<str>>(names: &[S]) -> Result<(), LearnerError> {
+    let mut known = BTreeSet::new();
+    match names.iter().map(AsRef::as_ref).find(|name| !known.insert(*name)) {
+        Some(twice) => Err(LearnerError::TakenName(twice.to_owned())),
+        None => Ok(()),
     }
 }
 

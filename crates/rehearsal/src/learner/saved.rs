@@ -1,5 +1,6 @@
 //! A saved learner: one file that stands alone. See `docs/model-file.md`.
 
+mod checks;
 mod features;
 
 use std::{collections::BTreeMap, fs::File, io, path::Path, sync::Arc};
@@ -9,7 +10,7 @@ use safetensors::{Dtype, tensor::TensorInfo};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Calibrated, Classes, Learner, LearnerError, Parts, Position, Use, check_shape,
+    Calibrated, Classes, Learner, LearnerError, Parts, Position, Use, check_names, check_shape,
     extra::{EXTRA, Extra, ExtraArray},
     machine_memory, parameters,
 };
@@ -172,7 +173,7 @@ impl Learner {
             image: self.shape,
             preprocessing: Preprocessing::new(),
             head: self.method.head(),
-            predictor: self.method.predictor_prefix().map_or(NETWORK.into(), |name| format!("{METHOD}{name}")),
+            predictor: checks::predictor(self),
             calibration: self.calibration_images().map(|images| CalibrationHeader { images }),
             config: self.config.clone(),
             position: self.position,
@@ -250,10 +251,12 @@ impl From<LearnerError> for RestoreError {
 }
 
 fn restore(header: Header, contents: &Contents, parts: Parts) -> Result<Learner, RestoreError> {
-    let Header { classes, seen, retired, image, calibration, config, position, memory, .. } = header;
+    let Header { classes, seen, retired, image, calibration, config, position, memory, .. } = &header;
+    let (seen, image, position) = (*seen, *image, *position);
     if seen > classes.len() || classes.len() > MOST_CLASSES {
         return Err(RestoreError::Why("it has seen more classes than it knows, or more than can be numbered".into()));
     }
+    check_names(classes).map_err(|_| RestoreError::Why("two of its classes have the same name".into()))?;
     let Position { task, epoch, batch, steps } = position;
     if [task as u64, epoch as u64, batch as u64, steps].iter().any(|&count| count >= ENDLESS) {
         return Err(RestoreError::Why(format!("nobody can have come to its position: {position:?}")));
@@ -262,11 +265,13 @@ fn restore(header: Header, contents: &Contents, parts: Parts) -> Result<Learner,
     // Nothing is made that is larger than what is in the file.
     let network = contents.state(NETWORK);
     let stored: usize = network.0.values().map(|array| array.values.len()).sum();
-    if parameters(&config, image, classes.len()) > stored as f64 {
+    if parameters(config, image, classes.len()) > stored as f64 {
         return Err(RestoreError::Why("its network is smaller than its settings say".into()));
     }
-    let mut learner = Learner::new_to(Use::Predict, config, image, &classes, parts)?;
-    learner.classes = Classes::restore(&classes, seen).with_retired(&retired);
+    let mut learner = Learner::new_to(Use::Predict, config.clone(), image, classes, parts)?;
+    checks::told(&header, &learner).map_err(RestoreError::Why)?;
+    checks::numbers(&contents.floats, &header.predictor).map_err(RestoreError::Why)?;
+    learner.classes = Classes::restore(classes, seen).with_retired(retired);
     learner.network.load(&network)?;
     learner.method.load(&contents.state(METHOD))?;
     learner.optimizer.load(&contents.state(OPTIMIZER), &learner.network)?;
@@ -279,13 +284,13 @@ fn restore(header: Header, contents: &Contents, parts: Parts) -> Result<Learner,
     }
     let possible = memory.capacity == learner.config.memory
         && memory.presented_by_class.len() <= seen
-        && is_possible(&slots, &memory);
+        && is_possible(&slots, memory);
     if !possible {
         return Err(RestoreError::Why("its memory does not hold what was presented to it".into()));
     }
-    learner.memory = Memory::restore(memory.capacity, slots, memory.presented_by_class);
+    learner.memory = Memory::restore(memory.capacity, slots, memory.presented_by_class.clone());
     learner.position = position;
-    if let Some(CalibrationHeader { images }) = calibration {
+    if let Some(&CalibrationHeader { images }) = calibration.as_ref() {
         let network = learner.predictor().valid().with_running(&contents.state(CALIBRATION));
         let network = network.map_err(|error| error.under(CALIBRATION))?;
         learner.calibrated = Some(Calibrated { network, images });

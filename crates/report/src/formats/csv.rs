@@ -76,7 +76,11 @@ fn fields(cell: &Cell) -> Vec<String> {
     fields
 }
 
+/// A field as it stands in the file. A spreadsheet would compute text that begins like a formula, and
+/// names come from anywhere: it is shown an apostrophe before it.
 fn quoted(field: &str) -> String {
+    let is_formula = field.starts_with(['=', '+', '-', '@']) && field.parse::<f64>().is_err();
     let field = &field.replace(|c: char| c.is_control() && c != '\n', " ");
+    let field = &if is_formula { format!("'{field}") } else { field.clone() };
     if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.into() }
 }

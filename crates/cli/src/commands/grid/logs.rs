@@ -6,6 +6,7 @@ use std::{
 };
 
 use anyhow::{Result, anyhow};
+use rehearsal_data::printable;
 use rehearsal_grid::slurm::{Submission, submissions};
 use rehearsal_runs::{RunName, regular};
 
@@ -39,7 +40,7 @@ pub fn logs(grid: &Known, name: &str) -> Result<ExitCode> {
         let said = String::from_utf8_lossy(&bytes);
         if !said.trim().is_empty() {
             found = true;
-            print(&format!("==> {} <==\n{}\n", path.display(), safe(said.trim_end())))?;
+            print(&format!("==> {} <==\n{}\n", printable(&path.display().to_string()), safe(said.trim_end())))?;
         }
     }
     if !found {

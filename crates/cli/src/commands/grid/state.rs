@@ -45,6 +45,9 @@ impl State {
         {
             return Self::Foreign(why.to_string());
         }
+        if finished && let Err(why) = RunDirectory::read_record(&job.directory) {
+            return Self::Foreign(why.to_string());
+        }
         match log::read(&job.log) {
             _ if finished => Self::Done,
             _ if is_busy(&job.directory) => {

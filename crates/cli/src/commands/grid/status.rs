@@ -36,7 +36,7 @@ pub fn status(grid: &Known, json: bool) -> Result<ExitCode> {
         }
     }
     if !json {
-        text += &format!("{} in {}\n", counted(&states), plan.directory.path().display());
+        text += &format!("{} in {}\n", counted(&states), printable(&plan.directory.path().display().to_string()));
     }
     print(&text)?;
     Ok(ExitCode::SUCCESS)
