@@ -9,7 +9,7 @@ use std::fs;
 
 use program::{output, text};
 use serde_json::Value;
-use shop::{Shop, json, refused};
+use shop::{Shop, json, lines_fit, refused};
 
 #[test]
 fn what_was_seen_before_is_said_and_not_counted_twice() {
@@ -156,6 +156,19 @@ fn statistics_of_training_stay_where_they_were_asked_for() {
 }
 
 #[test]
+fn a_long_name_makes_no_long_line() {
+    let shop = Shop::new();
+    let long = "bags/leather/very brown, with a buckle of brass and a strap that is too long/small";
+    shop.photos("photos", &[long, "boots"], 20);
+    assert!(shop.learn("photos", &[]).status.success());
+    for arguments in [&["show", "shop.model"][..], &["evaluate", "shop.model", "photos"]] {
+        let shown = output(shop.path(), arguments);
+        let said = text(&shown.stdout);
+        assert!(said.contains("/small ") && lines_fit(said, 60), "{said}");
+    }
+}
+
+#[test]
 fn what_is_written_is_said_as_json() {
     let shop = Shop::new();
     shop.photos("photos", &["boots", "clogs"], 12);
@@ -217,5 +230,6 @@ fn an_evaluation_says_what_was_mistaken_for_what() {
     );
     let page = fs::read_to_string(shop.path().join("eval/index.html")).unwrap();
     assert_eq!(page.matches("<figure>").count() as u64, 25 - right);
+    assert!(page.contains("<p>shop.model on the photos in held-out.") && page.contains("<td title=\"boots\">boots<td"));
     assert!(page.contains("<h1>Version 1: ") && !page.contains("http"), "it needs no network");
 }

@@ -134,6 +134,9 @@ pub struct Predict {
     /// Name photos that cannot be read and go on, instead of stopping
     #[arg(long)]
     pub skip_bad: bool,
+    /// Follow links that lead out of a folder
+    #[arg(long)]
+    pub follow_links: bool,
     /// Print one line of JSON for each photo
     #[arg(long)]
     pub json: bool,
