@@ -1,7 +1,10 @@
 //! Photos of folders, read for a model: what is ignored is named, what cannot be read is refused or
 //! left out.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Result;
 use rehearsal::learner::machine_memory;
@@ -35,6 +38,7 @@ pub enum For {
 
 /// Every image below a folder, with its class; what is ignored, and what is odd, is said.
 pub fn scan(root: &Path, use_for: For, follow_links: bool, quiet: bool) -> Result<Scan> {
+    check_folder(root)?;
     let options = ScanOptions { follow_links_outside: follow_links };
     let mut found = photos::scan(root, &options)?;
     let mut root = root.to_path_buf();
@@ -57,6 +61,16 @@ pub fn scan(root: &Path, use_for: For, follow_links: bool, quiet: bool) -> Resul
         }
     }
     Ok(found)
+}
+
+/// Refuses what is no folder.
+fn check_folder(root: &Path) -> Result<()> {
+    let why = match root.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "there is no folder",
+        Ok(about) if !about.is_dir() => "expected a folder that holds a folder of photos for each class, not the file",
+        _ => return Ok(()),
+    };
+    Err(UserError(format!("{why} {}", root.display())).into())
 }
 
 /// The short side that is in the middle of those of some photos.
@@ -100,6 +114,10 @@ pub fn read(paths: &[PathBuf], shape: ImageShape, skip_bad: bool, quiet: bool) -
                 bad.push(format!("{}: {why}", path.display()));
                 images.push(None);
             }
+            Err(DataError::Unreadable { path, error }) => {
+                bad.push(format!("{}: {error}", path.display()));
+                images.push(None);
+            }
             Err(error) => {
                 bad.push(error.to_string());
                 images.push(None);
@@ -108,19 +126,21 @@ pub fn read(paths: &[PathBuf], shape: ImageShape, skip_bad: bool, quiet: bool) -
     }
     match &bad[..] {
         [] => {}
-        [first, ..] if !skip_bad => {
-            let many = if bad.len() == 1 { "a photo" } else { &format!("{} photos", bad.len()) };
-            let which = if bad.len() == 1 { "" } else { "the first is " };
-            return Err(
-                UserError(format!("{many} cannot be read: {which}{first}; `--skip-bad` goes on without")).into()
-            );
+        [one] if !skip_bad => {
+            return Err(UserError(format!("a photo cannot be read: {one}; `--skip-bad` goes on without")).into());
         }
         bad => {
+            let what = if skip_bad { "left out" } else { "cannot be read" };
             for line in bad.iter().take(NAMED) {
-                message(&printable(&format!("left out: {line}")));
+                message(&printable(&format!("{what}: {line}")));
             }
             if bad.len() > NAMED {
-                message(&format!("left out: {} more", bad.len() - NAMED));
+                message(&format!("{what}: {} more", bad.len() - NAMED));
+            }
+            if !skip_bad {
+                return Err(
+                    UserError(format!("{} photos cannot be read; `--skip-bad` goes on without", bad.len())).into()
+                );
             }
         }
     }

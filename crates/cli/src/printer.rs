@@ -15,13 +15,16 @@ use std::io::{self, Write};
 use rehearsal_data::printable;
 
 pub use bar::Bar;
-pub use columns::{columns, display_width, padded};
+pub use columns::{clipped, columns, display_width, padded, terminal_columns};
 pub use comparison::{comparison, comparison_json};
 pub use font::Font;
 pub use learning::{LearningBar, score_text, visit_text};
 pub use overview::{Overview, Told};
 pub use progress::{Progress, clock};
 pub use summary::summary;
+
+/// The longest name of a class in a table of 60 columns.
+pub const LONGEST_NAME: usize = 28;
 
 /// A fraction as a percentage with one decimal, `-` where there is none.
 pub fn percent(fraction: Option<f64>) -> String {

@@ -1,7 +1,7 @@
 //! Errors of the user: what is wrong with what was asked of a model, or with the model itself. One
 //! sentence, exit code 2, nothing changed.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use rehearsal_data::{DataError, printable};
@@ -20,6 +20,17 @@ impl std::fmt::Display for UserError {
 }
 
 impl std::error::Error for UserError {}
+
+/// Says so where the model and what it is to look at were given in the wrong order.
+pub fn model_first<T>(opened: Result<T, ModelError>, others: &[PathBuf]) -> Result<T> {
+    let is_model = |path: &PathBuf| path.join("model.toml").exists() || !path.exists();
+    match opened {
+        Err(error @ ModelError::Foreign { .. }) if others.iter().any(is_model) => {
+            Err(UserError(format!("{error}: the model comes first, then the photos")).into())
+        }
+        opened => Ok(opened?),
+    }
+}
 
 /// Prints an error and makes it an exit code: 2 if the user can mend it, else 1.
 pub fn exit_code(done: Result<ExitCode>) -> Result<ExitCode> {

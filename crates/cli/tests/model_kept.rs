@@ -9,7 +9,7 @@ use std::fs;
 
 use program::{output, text};
 use serde_json::Value;
-use shop::{Shop, json, refused};
+use shop::{Shop, json, lines_fit, refused};
 
 #[test]
 fn what_was_seen_before_is_said_and_not_counted_twice() {
@@ -111,6 +111,77 @@ fn what_must_go_is_gone_from_every_version() {
 }
 
 #[test]
+fn what_must_go_is_gone_whatever_a_version_calls_it() {
+    let shop = Shop::new();
+    shop.photos("photos", &["boots", "clogs", "mules"], 20);
+    assert!(shop.learn("photos", &[]).status.success());
+    assert!(output(shop.path(), &["class", "shop.model", "rename", "boots", "wellingtons"]).status.success());
+    let retired = output(shop.path(), &["class", "shop.model", "retire", "clogs"]);
+    let said = text(&retired.stderr);
+    assert!(
+        said.ends_with("older versions keep them until\n  rehearsal memory shop.model remove --class clogs\n"),
+        "{said}"
+    );
+    // Only older versions have them: so it is said before, and so it is done.
+    for (class, before) in [("clogs", "clogs"), ("wellingtons", "boots")] {
+        let remove = ["memory", "shop.model", "remove", "--class", class];
+        let dry = output(shop.path(), &[&remove[..], &["--dry-run"]].concat());
+        let lines: Vec<&str> = text(&dry.stdout).lines().collect();
+        assert_eq!(lines.len(), 20, "{dry:?}");
+        assert!(lines.is_sorted() && lines[0] == format!("{class}  photos/{before}/000.png"), "{lines:?}");
+        let removed = json(&output(shop.path(), &[&remove[..], &["--json"]].concat()));
+        assert_eq!(removed["images"].as_u64(), Some(20), "{class}");
+        assert!(text(&output(shop.path(), &remove).stderr).contains("nothing fits"));
+    }
+    assert!(output(shop.path(), &["use", "shop.model", "1"]).status.success());
+    for class in ["boots", "clogs"] {
+        assert!(output(shop.path(), &["memory", "shop.model", "list", "--class", class]).stdout.is_empty(), "{class}");
+    }
+    assert_eq!(
+        json(&output(shop.path(), &["show", "shop.model", "--json"]))["threshold"],
+        Value::Null,
+        "4 exam images"
+    );
+}
+
+#[test]
+fn statistics_of_training_stay_where_they_were_asked_for() {
+    let shop = Shop::new();
+    shop.photos("photos", &["boots", "clogs"], 40);
+    assert!(shop.learn("photos", &["--no-recalibration"]).status.success());
+    let answers = || output(shop.path(), &["predict", "shop.model", "photos", "--json"]).stdout;
+    let before = answers();
+    assert!(output(shop.path(), &["memory", "shop.model", "remove", "boots/00*"]).status.success());
+    assert_eq!(answers(), before, "without images the weights are the same");
+}
+
+#[test]
+fn a_long_name_makes_no_long_line() {
+    let shop = Shop::new();
+    let long = "bags/leather/very brown, with a buckle of brass and a strap that is too long/small";
+    shop.photos("photos", &[long, "boots"], 20);
+    assert!(shop.learn("photos", &[]).status.success());
+    for arguments in [&["show", "shop.model"][..], &["evaluate", "shop.model", "photos"]] {
+        let shown = output(shop.path(), arguments);
+        let said = text(&shown.stdout);
+        assert!(said.contains("/small ") && lines_fit(said, 60), "{said}");
+    }
+}
+
+#[test]
+fn what_is_written_is_said_as_json() {
+    let shop = Shop::new();
+    shop.photos("photos", &["boots", "clogs"], 12);
+    assert!(shop.learn("photos", &[]).status.success());
+    let run = |arguments: &[&str]| json(&output(shop.path(), &[arguments, &["--json"]].concat()));
+    let exported = run(&["export", "shop.model", "--onnx", "shop.onnx"]);
+    assert_eq!((exported["onnx"].as_str(), &exported["safetensors"]), (Some("shop.onnx"), &Value::Null));
+    assert_eq!(run(&["memory", "shop.model", "sheet", "-o", "all.png"])["sheet"], "all.png");
+    let remembered = run(&["memory", "shop.model", "export", "out"]);
+    assert_eq!((&remembered["directory"], &remembered["images"]), (&"out".into(), &shop.show()["memory"]["images"]));
+}
+
+#[test]
 fn classes_are_renamed_and_retired_and_one_can_go_back() {
     let shop = Shop::new();
     shop.photos("photos", &["boots", "clogs", "mules"], 20);
@@ -159,5 +230,6 @@ fn an_evaluation_says_what_was_mistaken_for_what() {
     );
     let page = fs::read_to_string(shop.path().join("eval/index.html")).unwrap();
     assert_eq!(page.matches("<figure>").count() as u64, 25 - right);
+    assert!(page.contains("<p>shop.model on the photos in held-out.") && page.contains("<td title=\"boots\">boots<td"));
     assert!(page.contains("<h1>Version 1: ") && !page.contains("http"), "it needs no network");
 }

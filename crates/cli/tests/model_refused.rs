@@ -19,10 +19,14 @@ fn what_makes_no_sense_is_refused_in_a_sentence_and_nothing_changes() {
     let learn = |folder: &'static str, more: &[&'static str]| -> Vec<&'static str> {
         [&["learn", "shop.model", folder, "--settings", "small.toml"], more].concat()
     };
-    refused(&shop, &learn("missing", &[]), "missing");
+    refused(&shop, &learn("missing", &[]), "there is no folder missing");
+    refused(&shop, &learn("small.toml", &[]), "expected a folder that holds a folder of photos for each class");
+    refused(&shop, &learn("photos", &["--passes", "0"]), "`--passes` is 0: at least one pass");
+    refused(&shop, &learn("photos", &["--max-forgetting", "-3"]), "`--max-forgetting` is -3, not between 0 and 100");
+    refused(&shop, &["learn", "photos", "shop.model"], "photos is no model of Rehearsal: the model comes first");
     refused(&shop, &learn("empty", &[]), "there is nothing to learn: no image in folders of classes");
     refused(&shop, &learn("one", &[]), "one class, `boots`, is nothing to tell apart");
-    refused(&shop, &learn("photos", &["--memory", "1"]), "a memory of 1 images is too small for 2 classes");
+    refused(&shop, &learn("photos", &["--memory", "1"]), "a memory of 1 image is too small for 2 classes");
     for verb in [&["show", "shop.model"][..], &["predict", "shop.model", "photos"], &["use", "shop.model", "1"]] {
         refused(&shop, verb, "there is no model shop.model: `rehearsal learn shop.model FOLDER` makes one");
     }
@@ -36,6 +40,8 @@ fn what_makes_no_sense_is_refused_in_a_sentence_and_nothing_changes() {
     shop.photos("three", &["d", "e", "f"], 8);
     refused(&shop, &learn("three", &[]), "a memory of 4 images is too small for 5 classes: `--memory 5` or more");
     refused(&shop, &["predict", "shop.model", "small.toml"], "no photo");
+    refused(&shop, &["predict", "photos", "shop.model"], "photos is no model of Rehearsal: the model comes first");
+    refused(&shop, &["evaluate", "photos", "shop.model"], "the model comes first");
     refused(&shop, &["predict", "shop.model", "photos", "--version", "9"], "version 9 is not kept; there are 1");
     refused(&shop, &["predict", "shop.model", "photos", "--threshold", "101"], "not between 0 and 100 %");
     refused(&shop, &["evaluate", "shop.model", "three"], "no photo of a class that the model knows");
@@ -47,6 +53,15 @@ fn a_photo_that_cannot_be_read_is_named_and_may_be_left_out() {
     shop.photos("photos", &["boots", "clogs"], 12);
     fs::write(shop.path().join("photos/boots/broken.jpg"), b"\xff\xd8\xff\xe0 no more").unwrap();
     refused(&shop, &["learn", "shop.model", "photos", "--settings", "small.toml"], "broken.jpg");
+    fs::write(shop.path().join("photos/clogs/empty.png"), b"").unwrap();
+    let both = shop.learn("photos", &[]);
+    let said = text(&both.stderr);
+    assert_eq!(both.status.code(), Some(2));
+    for part in ["photos/boots/broken.jpg: ", "photos/clogs/empty.png: it is empty\n", "error: 2 photos cannot be read"]
+    {
+        assert!(said.contains(part), "{part:?} in {said}");
+    }
+    fs::remove_file(shop.path().join("photos/clogs/empty.png")).unwrap();
     let left_out = shop.learn("photos", &["--skip-bad"]);
     assert!(left_out.status.success(), "{}", text(&left_out.stderr));
     assert!(text(&left_out.stderr).contains("left out: photos/boots/broken.jpg: "), "{left_out:?}");
@@ -54,6 +69,33 @@ fn a_photo_that_cannot_be_read_is_named_and_may_be_left_out() {
     let goes_on = output(shop.path(), &["predict", "shop.model", "photos/boots", "--skip-bad"]);
     assert_eq!(text(&goes_on.stdout).lines().count(), 12);
     assert!(text(&goes_on.stderr).contains("broken.jpg"));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_out_of_a_folder_is_followed_by_the_flag_that_the_refusal_names() {
+    let shop = Shop::new();
+    shop.photos("photos", &["boots", "clogs"], 12);
+    assert!(shop.learn("photos", &[]).status.success());
+    fs::create_dir(shop.path().join("new")).unwrap();
+    std::os::unix::fs::symlink(shop.path().join("photos/boots"), shop.path().join("new/boots")).unwrap();
+    refused(&shop, &["predict", "shop.model", "new"], "`--follow-links` follows it");
+    let followed = output(shop.path(), &["predict", "shop.model", "new", "--follow-links"]);
+    assert_eq!(text(&followed.stdout).lines().count(), 12, "{followed:?}");
+}
+
+#[test]
+fn where_the_version_that_is_used_is_damaged_another_is_offered() {
+    let shop = Shop::new();
+    shop.photos("photos", &["boots", "clogs"], 12);
+    assert!(shop.learn("photos", &[]).status.success());
+    assert!(output(shop.path(), &["class", "shop.model", "rename", "boots", "wellingtons"]).status.success());
+    let path = shop.path().join("shop.model/versions/0002.safetensors");
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+    refused(&shop, &["predict", "shop.model", "photos"], "; `rehearsal use shop.model 1` uses version 1 instead");
+    assert!(output(shop.path(), &["use", "shop.model", "1"]).status.success());
+    assert!(output(shop.path(), &["predict", "shop.model", "photos"]).status.success());
 }
 
 #[test]

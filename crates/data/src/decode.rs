@@ -5,7 +5,7 @@ mod orientation;
 
 use std::{
     cell::RefCell,
-    io::Cursor,
+    io::{self, Cursor},
     sync::{Mutex, PoisonError},
 };
 
@@ -14,7 +14,7 @@ use fast_image_resize::{
     images::{TypedImage, TypedImageRef},
     pixels::{U8, U8x3},
 };
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
 
 use crate::photos::unread_format;
 
@@ -66,7 +66,7 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     limits.max_image_height = Some(LONGEST_SIDE);
     limits.max_alloc = Some(MOST_BYTES);
     reader.limits(limits);
-    let mut decoder = reader.into_decoder().map_err(|error| error.to_string())?;
+    let mut decoder = reader.into_decoder().map_err(|error| in_words(&error))?;
     if decoder.total_bytes() > MOST_BYTES {
         return Err("its pixels need more than a gigabyte".into());
     }
@@ -74,7 +74,7 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     let pixels = decoder.dimensions().0 as usize * decoder.dimensions().1 as usize;
     let _alone = (pixels > LARGE).then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
     let orientation = orientation::of(&mut decoder);
-    let mut image = DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;
+    let mut image = DynamicImage::from_decoder(decoder).map_err(|error| in_words(&error))?;
     image.apply_orientation(orientation);
     let image = image.into_rgb8();
     let (width, height) = image.dimensions();
@@ -84,9 +84,21 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     Ok(Picture { height: height as usize, width: width as usize, pixels: image.into_raw() })
 }
 
+/// A decoder's error in one line; what it says of a file that ends too early, in ours.
+fn in_words(error: &ImageError) -> String {
+    let is_cut = match error {
+        ImageError::IoError(error) => error.kind() == io::ErrorKind::UnexpectedEof,
+        _ => false,
+    };
+    let words = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    if is_cut || words.contains("Not enough bytes") { "its end is missing".into() } else { words }
+}
+
 /// Why bytes of no format that is read are no image.
 fn unrecognised(bytes: &[u8]) -> String {
     match unread_format(bytes) {
+        _ if bytes.is_empty() => "it is empty".into(),
+        Some("a film") => "it is a film".into(),
         Some(format) => format!("it is {format}, which is not read: convert it to JPEG"),
         None => "it begins like none of PNG, JPEG, WebP, TIFF, BMP and GIF".into(),
     }
@@ -259,7 +271,10 @@ mod tests {
 
     #[test]
     fn what_is_no_image_is_said() {
-        assert!(decode(b"").unwrap_err().contains("begins like none"));
+        assert_eq!(decode(b"").unwrap_err(), "it is empty");
+        assert_eq!(decode(b"\0\0\0\x14ftypqt  \0\0\0\0").unwrap_err(), "it is a film");
+        let jpeg = encoded(&DynamicImage::from(RgbImage::new(40, 24)), ImageFormat::Jpeg);
+        assert_eq!(decode(&jpeg[..60]).unwrap_err(), "its end is missing", "in the middle of a table");
         assert!(decode(b"<html>404</html>").unwrap_err().contains("begins like none"));
         let whole = encoded(&DynamicImage::from(RgbImage::new(9, 9)), ImageFormat::Png);
         let noise = |x: u32, y: u32| (x * 37 + y * 91 + x * y * 13) as u8;

@@ -50,7 +50,7 @@ fn every_image_has_a_class_and_every_other_file_a_reason() {
     assert_eq!((&found.empty_classes[..], found.nested, found.has_splits), (&["clogs".to_owned()][..], true, false));
     let reasons = [
         "5.jpg: in no folder of a class",
-        "bags/film.MOV: film is not read, convert it to JPEG",
+        "bags/film.MOV: a film",
         "bags/leather/.DS_Store: hidden",
         "bags/leather/notes.txt: no image",
         "boots/IMG_0231.HEIC: HEIC is not read, convert it to JPEG",

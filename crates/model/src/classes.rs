@@ -1,6 +1,6 @@
 //! Renaming and retiring classes: each makes a version, so that one can go back.
 
-use crate::{Event, Model, ModelError, ModelSettings, Version, learn::recalibrate, threshold::threshold};
+use crate::{Event, Model, ModelError, ModelSettings, Version, threshold::threshold};
 
 impl Model {
     /// Calls a class something else.
@@ -30,7 +30,7 @@ impl Model {
         }
         version.exam.remove(|question| Some(question.class) == class);
         version.learned.retain(|_, learned| Some(*learned) != class);
-        recalibrate(&mut version.learner);
+        version.recalibrate_again();
         version.threshold = threshold(&version.exam.take(&version.learner)?);
         let name = name.to_owned();
         self.add(version, |version| Event::Retired { version, class: name })

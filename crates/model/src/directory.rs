@@ -146,7 +146,17 @@ impl Model {
     /// # Errors
     /// Its file is missing or damaged.
     pub fn current(&self) -> Result<Version, ModelError> {
-        self.version(self.settings.current)
+        self.version(self.settings.current).map_err(|error| self.or_another(error))
+    }
+
+    /// The error, with the version that can be used instead, if one is kept.
+    fn or_another(&self, error: ModelError) -> ModelError {
+        let (kept, current) = (self.versions(), self.settings.current);
+        let before = kept.iter().rev().find(|number| **number < current);
+        match before.or_else(|| kept.iter().find(|number| **number > current)) {
+            Some(&other) => ModelError::DamagedVersion { path: self.path.clone(), other, error: Box::new(error) },
+            None => error,
+        }
     }
 
     /// Any version that is kept.

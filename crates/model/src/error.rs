@@ -46,6 +46,16 @@ pub enum ModelError {
         /// How that shows.
         why: String,
     },
+    /// The version that is used is damaged, and others are there.
+    #[error("{error}; `rehearsal use {} {other}` uses version {other} instead", path.display())]
+    DamagedVersion {
+        /// Which model.
+        path: PathBuf,
+        /// Another version that is kept.
+        other: u32,
+        /// What is wrong.
+        error: Box<ModelError>,
+    },
     /// A file cannot be read.
     #[error("{} cannot be read: {error}", path.display())]
     Unreadable {
@@ -91,7 +101,7 @@ pub enum ModelError {
     #[error("one class, `{0}`, is nothing to tell apart: a new model needs photos of two or more, DIR/CLASS/*.jpg")]
     OneClass(String),
     /// Fewer images than classes can be remembered.
-    #[error("a memory of {memory} images is too small for {classes} classes: `--memory {classes}` or more")]
+    #[error("a memory of {} is too small for {classes} classes: `--memory {classes}` or more", images(*memory))]
     SmallMemory {
         /// Images.
         memory: usize,
@@ -143,6 +153,10 @@ impl From<DataError> for ModelError {
     fn from(error: DataError) -> Self {
         Self::Learner(error.into())
     }
+}
+
+fn images(count: usize) -> String {
+    if count == 1 { "1 image".to_owned() } else { format!("{count} images") }
 }
 
 fn list(kept: &[u32]) -> String {

@@ -1,11 +1,11 @@
 //! Taking images away: from the memory, from the exam, and from every version that is kept. What
 //! was learned from them stays in the weights.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rehearsal::sample::Class;
+use rehearsal::{learner::LearnerError, sample::Class};
 
-use crate::{Digest, Event, Model, ModelError, Pattern, Version, learn::recalibrate};
+use crate::{Digest, Event, Model, ModelError, Pattern, Version, threshold::threshold};
 
 /// Which images.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,35 +30,63 @@ pub struct Forgotten {
 }
 
 impl Model {
-    /// Which images of the version that is used would be taken away, as (class, path).
+    /// Which images would be taken away, over all versions that are kept, as (class, path), in order.
     ///
     /// # Errors
-    /// The version cannot be read.
+    /// A version cannot be read, or no version knows the class.
     pub fn would_forget(&self, what: &Forget) -> Result<Vec<(String, String)>, ModelError> {
-        let version = self.current()?;
-        let classes = version.learner.classes();
-        let name = |class: Class| classes.name(class).to_string();
-        let memory = version.memory().map(|(class, _, source)| (class, source.to_owned()));
-        let exam = version.exam.questions().iter().map(|question| (question.class, question.source.clone()));
-        let fitting = memory.chain(exam).filter(|(class, source)| what.fits(&version, *class, source));
-        Ok(fitting.map(|(class, source)| (name(class), source)).collect())
+        let going = self.going(what)?.digests;
+        let mut named: BTreeMap<Digest, (String, String)> = BTreeMap::new();
+        // The newest last: its names are those that people know.
+        for number in self.versions().into_iter().chain([self.settings().current]) {
+            let version = self.version(number)?;
+            let classes = version.learner.classes();
+            let name = |class: Class, source: &str| (classes.name(class).to_string(), source.to_owned());
+            let held = version.held().filter(|(digest, ..)| going.contains(digest));
+            named.extend(held.map(|(digest, class, source)| (digest, name(class, source))));
+        }
+        let mut named: Vec<_> = named.into_values().collect();
+        named.sort();
+        Ok(named)
+    }
+
+    /// What is to go, whatever a version calls it: a class had another name before it was renamed, and
+    /// the same photo may have come by another path.
+    fn going(&self, what: &Forget) -> Result<Going, ModelError> {
+        let mut going = Going::default();
+        let mut naming = Vec::new();
+        for number in self.versions() {
+            let version = self.version(number)?;
+            if what.fits_in(&version, &mut going.digests) {
+                naming.push(number);
+            } else {
+                going.versions.push(number);
+            }
+        }
+        match what {
+            Forget::Class(name) if naming.is_empty() => Err(LearnerError::NoSuchClass(name.clone()).into()),
+            _ => {
+                going.versions.append(&mut naming);
+                Ok(going)
+            }
+        }
     }
 
     /// Takes images away from every version that is kept. Interrupted, it can be asked for again.
     ///
     /// # Errors
-    /// A version cannot be read or written.
+    /// A version cannot be read or written, or no version knows the class.
     pub fn forget(&mut self, what: &Forget) -> Result<Forgotten, ModelError> {
         let mut forgotten = Forgotten::default();
-        let mut images = BTreeSet::new();
+        let (going, mut images) = (self.going(what)?, BTreeSet::new());
         // What was being learned may hold them, too: it begins anew.
         self.end_learning();
         // Of a process that was killed, this one finishes the work.
         let is_unsettled = self.settings().is_unsettled();
         let mut checksums = Vec::new();
-        for number in self.versions() {
+        for number in going.versions {
             let mut version = self.version(number)?;
-            let gone = forget_in(&mut version, what);
+            let gone = forget_in(&mut version, &going.digests)?;
             if !gone.is_empty() {
                 if number == self.settings().current {
                     (forgotten.memory, forgotten.exam) = (gone.memory, gone.exam);
@@ -79,6 +107,35 @@ impl Model {
     }
 }
 
+/// What is to go.
+#[derive(Default)]
+struct Going {
+    digests: BTreeSet<Digest>,
+    /// All versions, those that have the name last: killed on the way, the same question still finds
+    /// the rest.
+    versions: Vec<u32>,
+}
+
+impl Forget {
+    /// Adds what fits by the names of this version; whether they know what is asked for.
+    fn fits_in(&self, version: &Version, digests: &mut BTreeSet<Digest>) -> bool {
+        match self {
+            Self::Source(pattern) => {
+                let fitting: Vec<Digest> =
+                    version.held().filter(|(.., source)| pattern.fits(source)).map(|(digest, ..)| digest).collect();
+                digests.extend(&fitting);
+                !fitting.is_empty()
+            }
+            Self::Class(name) => {
+                let Some(class) = version.learner.classes().find(name) else { return false };
+                digests.extend(version.known().into_iter().filter(|(_, of)| *of == class).map(|(digest, _)| digest));
+                digests.extend(version.held().filter(|(_, of, _)| *of == class).map(|(digest, ..)| digest));
+                true
+            }
+        }
+    }
+}
+
 #[derive(Default)]
 struct Gone {
     digests: BTreeSet<Digest>,
@@ -92,37 +149,28 @@ impl Gone {
     }
 }
 
-impl Forget {
-    fn fits(&self, version: &Version, class: Class, source: &str) -> bool {
-        match self {
-            Self::Source(pattern) => pattern.fits(source),
-            Self::Class(name) => version.learner.classes().find(name) == Some(class),
-        }
-    }
-}
-
-fn forget_in(version: &mut Version, what: &Forget) -> Gone {
+fn forget_in(version: &mut Version, going: &BTreeSet<Digest>) -> Result<Gone, ModelError> {
     let mut gone = Gone::default();
-    let stored: Vec<bool> = version.memory().map(|(class, _, source)| what.fits(version, class, source)).collect();
-    let asked = version.exam.questions().iter();
-    let asked: BTreeSet<Digest> =
-        asked.filter(|q| what.fits(version, q.class, &q.source)).map(|question| question.digest).collect();
-    let mut stored = stored.into_iter();
     gone.memory = version.learner.forget(|memorized| {
-        let goes = stored.next().unwrap_or(false);
+        let digest = Digest::of(&memorized.sample.image);
+        let goes = going.contains(&digest);
         if goes {
-            gone.digests.insert(Digest::of(&memorized.sample.image));
+            gone.digests.insert(digest);
         }
         goes
     });
-    gone.exam = version.exam.remove(|question| asked.contains(&question.digest));
     for digest in &gone.digests {
         version.learned.remove(digest);
         version.sources.remove(digest);
     }
-    gone.digests.extend(asked);
+    let asked = version.exam.questions().iter().map(|question| question.digest);
+    gone.digests.extend(asked.filter(|digest| going.contains(digest)));
+    gone.exam = version.exam.remove(|question| going.contains(&question.digest));
     if gone.memory > 0 {
-        recalibrate(&mut version.learner);
+        version.recalibrate_again();
     }
-    gone
+    if !gone.is_empty() {
+        version.threshold = threshold(&version.exam.take(&version.learner)?);
+    }
+    Ok(gone)
 }

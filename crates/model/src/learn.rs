@@ -233,7 +233,7 @@ impl Model {
 }
 
 /// Re-estimates the norm's statistics from the memory; whether there was enough in it.
-pub(crate) fn recalibrate(learner: &mut Learner) -> bool {
+fn recalibrate(learner: &mut Learner) -> bool {
     matches!(learner.recalibrate(), Recalibration::Done { .. })
 }
 
@@ -246,7 +246,7 @@ fn say_what_is_known(sorted: &Sorted, watcher: &mut (dyn Watcher + Send)) {
         watcher.say(&format!("{} seen before, not counted twice", images(sorted.seen_before)));
     }
     if sorted.seen_as_another > 0 {
-        watcher.say(&format!("{} of these as another class, which stays", images(sorted.seen_as_another)));
+        watcher.say(&format!("{} of these as another class, which stays", sorted.seen_as_another));
     }
     if sorted.twice > 0 {
         watcher.say(&format!("{} in this folder twice, counted once", images(sorted.twice)));

@@ -88,6 +88,19 @@ impl Version {
         })
     }
 
+    /// Every image in memory and exam: what tells it from others, its class, where it came from.
+    pub(crate) fn held(&self) -> impl Iterator<Item = (Digest, Class, &str)> {
+        let memory = self.memory().map(|(class, image, source)| (Digest::of(image), class, source));
+        memory.chain(self.exam.questions().iter().map(|asked| (asked.digest, asked.class, asked.source.as_str())))
+    }
+
+    /// After the memory has become smaller: statistics that came from it come from what is left.
+    pub(crate) fn recalibrate_again(&mut self) {
+        if self.learner.calibration_images().is_some() {
+            self.learner.recalibrate();
+        }
+    }
+
     /// Saves it, whole or not at all, with the sources of what the memory holds.
     pub(crate) fn save(&mut self, path: &Path) -> Result<(), ModelError> {
         let held = self.learner.memory().slots().iter().map(|stored| Digest::of(&stored.sample.image));

@@ -33,10 +33,10 @@ pub struct Learn {
     #[arg(long, conflicts_with_all = ["model", "folders"])]
     pub demo: bool,
     /// Use the version only if the classes known before lose at most so many points
-    #[arg(long, value_name = "POINTS")]
+    #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
     pub max_forgetting: Option<f64>,
     /// How much is remembered: images (5000) or bytes (64MB) [default: 5000 images]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub memory: Option<MemorySize>,
     /// How many versions are kept [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -65,10 +65,10 @@ pub struct Learn {
 #[command(next_help_heading = "Learning, if the defaults do not serve")]
 pub struct How {
     /// Passes over the photos [default: by how many there are, 12 at most]
-    #[arg(long, value_name = "N", alias = "epochs")]
+    #[arg(long, value_name = "N", alias = "epochs", allow_negative_numbers = true)]
     pub passes: Option<usize>,
     /// Learning rate at the beginning of a visit [default: 0.1]
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     pub lr: Option<f64>,
     /// How it changes in a visit: constant, cosine or step [default: cosine]
     #[arg(long, value_name = "NAME")]
@@ -124,7 +124,7 @@ pub struct Predict {
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
     /// How likely an answer must be not to be unsure, in % [default: set on the exam]
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", allow_negative_numbers = true)]
     pub threshold: Option<f64>,
     /// How many other classes are shown
     #[arg(long, value_name = "N", default_value_t = 2)]
@@ -134,6 +134,9 @@ pub struct Predict {
     /// Name photos that cannot be read and go on, instead of stopping
     #[arg(long)]
     pub skip_bad: bool,
+    /// Follow links that lead out of a folder
+    #[arg(long)]
+    pub follow_links: bool,
     /// Print one line of JSON for each photo
     #[arg(long)]
     pub json: bool,
@@ -216,6 +219,16 @@ Examples:
   rehearsal memory shop.model remove --class boots --dry-run
   rehearsal memory shop.model export remembered/      as PNG, one folder a class";
 
+const REMOVE_EXAMPLES: &str = "\
+Examples:
+  rehearsal memory shop.model remove 'photos/january/boots/IMG_77*' --dry-run
+  rehearsal memory shop.model remove IMG_7731.jpg
+  rehearsal memory shop.model remove 'january/**'      all that came from january
+  rehearsal memory shop.model remove --class boots     also where it was called otherwise
+
+What was learned from the images stays in the weights; only learning anew, in a new model, removes
+that.";
+
 #[derive(clap::Args)]
 #[command(after_help = MEMORY_EXAMPLES)]
 pub struct Memory {
@@ -228,6 +241,10 @@ pub struct Memory {
 #[derive(Subcommand)]
 pub enum MemoryVerb {
     /// Draw what it remembers, a row for each class
+    #[command(after_help = "\
+Examples:
+  rehearsal memory shop.model sheet                        into memory.png
+  rehearsal memory shop.model sheet -o all.png --per-class 50")]
     Sheet {
         /// Where to write the sheet
         #[arg(long, short, value_name = "FILE", default_value = "memory.png")]
@@ -235,8 +252,15 @@ pub enum MemoryVerb {
         /// Images of each class
         #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
         per_class: u16,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// List the images in memory and exam, with the paths they came from
+    #[command(after_help = "\
+Examples:
+  rehearsal memory shop.model list --class boots
+  rehearsal memory shop.model list --json | jq -r 'select(.in == \"exam\") | .source'")]
     List {
         /// Only this class
         #[arg(long, value_name = "NAME")]
@@ -246,7 +270,7 @@ pub enum MemoryVerb {
         json: bool,
     },
     /// Remove images from memory and exam, in every version that is kept
-    #[command(group = ArgGroup::new("what").required(true).args(["pattern", "class"]))]
+    #[command(group = ArgGroup::new("what").required(true).args(["pattern", "class"]), after_help = REMOVE_EXAMPLES)]
     Remove {
         /// The path that they came from, or its end; * is any part of a name, ** of a path
         #[arg(value_name = "PATTERN")]
@@ -262,10 +286,17 @@ pub enum MemoryVerb {
         json: bool,
     },
     /// Write the images in memory as PNG, one folder a class
+    #[command(after_help = "\
+Examples:
+  rehearsal memory shop.model export remembered/
+  rehearsal learn again.model remembered/              a new model from what this one remembers")]
     Export {
         /// Where; it must not exist yet
         #[arg(value_name = "DIR")]
         out: PathBuf,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -286,6 +317,10 @@ pub struct Class {
 #[derive(Subcommand)]
 pub enum ClassVerb {
     /// Call a class something else
+    #[command(after_help = "\
+Examples:
+  rehearsal class shop.model rename trainers sneakers
+  rehearsal class shop.model rename bags/leather bags")]
     Rename {
         /// Its name
         from: String,
@@ -296,6 +331,10 @@ pub enum ClassVerb {
         json: bool,
     },
     /// Predict a class no more; its images leave memory and exam
+    #[command(after_help = "\
+Examples:
+  rehearsal class shop.model retire clogs
+  rehearsal memory shop.model remove --class clogs     its images also leave the older versions")]
     Retire {
         /// Its name
         name: String,
@@ -304,8 +343,10 @@ pub enum ClassVerb {
         json: bool,
     },
 }
+
 #[derive(clap::Args)]
 #[command(
+    override_usage = "rehearsal export <MODEL> <--onnx <FILE>|--safetensors <FILE>> [OPTIONS]",
     group = ArgGroup::new("format").required(true).multiple(true).args(["onnx", "safetensors"]),
     after_help = "\
 Examples:
@@ -325,6 +366,9 @@ pub struct Export {
     pub safetensors: Option<PathBuf>,
     #[command(flatten)]
     pub which: Which,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[cfg(test)]
@@ -334,6 +378,26 @@ mod tests {
     use rehearsal_model::Defaults;
 
     use crate::args::Args;
+
+    #[test]
+    fn every_verb_of_a_model_has_examples_that_the_program_understands() {
+        let command = Args::command();
+        for verb in ["learn", "predict", "evaluate", "show", "use", "memory", "class", "export"] {
+            let verb = command.find_subcommand(verb).unwrap();
+            for verb in [verb].into_iter().chain(verb.get_subcommands()) {
+                let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+                let examples: Vec<&str> = help.lines().filter_map(|line| line.strip_prefix("  rehearsal ")).collect();
+                assert!(!examples.is_empty(), "{}", verb.get_name());
+                for example in examples {
+                    // Up to what is said of it, and to the pipe.
+                    let words = example.split("   ").next().unwrap_or(example).split(" | ").next().unwrap_or(example);
+                    let words = std::iter::once("rehearsal").chain(words.split(' '));
+                    let parsed = Args::command().try_get_matches_from(words);
+                    assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+                }
+            }
+        }
+    }
 
     /// The help of `learn` is written by hand; its defaults are those of the code.
     #[test]

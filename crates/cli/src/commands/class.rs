@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::{
     args::model::{Class, ClassVerb},
-    printer::print,
+    printer::{message, print},
     user_error::exit_code,
 };
 
@@ -23,13 +23,24 @@ fn change(args: &Class) -> Result<ExitCode> {
     let (version, what, is_json) = match &args.verb {
         ClassVerb::Rename { from, to, json } => (model.rename_class(from, to)?, format!("{from} is called {to}"), json),
         ClassVerb::Retire { name, json } => {
-            (model.retire_class(name)?, format!("{name} is retired: never predicted, its images gone"), json)
+            (model.retire_class(name)?, format!("{name} is retired: never predicted"), json)
         }
     };
     if *is_json {
         print(&format!("{}\n", json!({ "version": version })))?;
     } else {
         print(&format!("version {version}: {}\n", printable(&what)))?;
+        if let ClassVerb::Retire { name, .. } = &args.verb {
+            let remove = format!("rehearsal memory {} remove --class {}", args.model.display(), quoted(name));
+            message("its images left memory and exam; older versions keep them until");
+            message(&printable(&format!("  {remove}")));
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A name as a shell takes it.
+fn quoted(name: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./".contains(letter);
+    if name.chars().all(is_plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }

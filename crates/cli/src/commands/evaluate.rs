@@ -18,8 +18,8 @@ use super::predict::version;
 use crate::{
     args::model::Evaluate,
     photos,
-    printer::{columns, count, message, percent, plural, print},
-    user_error::{UserError, exit_code},
+    printer::{clipped, columns, count, message, percent, plural, print},
+    user_error::{UserError, exit_code, model_first},
 };
 
 /// How many classes that the model does not know are named.
@@ -32,6 +32,8 @@ pub fn evaluate(args: &Evaluate) -> Result<ExitCode> {
 
 /// What a model predicted for every photo of a folder.
 struct Evaluation {
+    model: PathBuf,
+    folder: PathBuf,
     version: u32,
     shape: ImageShape,
     /// The classes that can be predicted.
@@ -103,7 +105,7 @@ fn evaluate_folder(args: &Evaluate) -> Result<ExitCode> {
 }
 
 fn judge(args: &Evaluate) -> Result<Evaluation> {
-    let model = Model::open(&args.model)?;
+    let model = model_first(Model::open(&args.model), std::slice::from_ref(&args.folder))?;
     let number = args.which.version.unwrap_or(model.settings().current);
     let version = version(&model, &args.which)?;
     let known = version.learner.classes();
@@ -143,7 +145,13 @@ fn judge(args: &Evaluate) -> Result<Evaluation> {
         };
     let photos = read.into_iter().zip(predicted).map(judged).collect();
     let (shape, threshold) = (version.learner.shape(), version.threshold);
-    Ok(Evaluation { version: number, shape, classes, photos, threshold, learned })
+    let (model, folder) = (args.model.clone(), args.folder.clone());
+    Ok(Evaluation { model, folder, version: number, shape, classes, photos, threshold, learned })
+}
+
+/// Two names fit a line of 60 columns.
+fn short(class: &str) -> String {
+    clipped(&printable(class), 18)
 }
 
 fn text(evaluation: &Evaluation) -> String {
@@ -158,9 +166,9 @@ fn text(evaluation: &Evaluation) -> String {
     let mut rows = vec![["class", "photos", "right", "mistaken most for"].map(String::from).to_vec()];
     for (class, name) in evaluation.classes.iter().enumerate() {
         let score = evaluation.score(|photo| photo.shows == class);
-        let mistaken = evaluation.mistaken_most(class).map(|(name, times)| printable(&format!("{name} ({times})")));
+        let mistaken = evaluation.mistaken_most(class).map(|(other, times)| format!("{} ({times})", short(other)));
         let right = score.share().map_or_else(|| "-".to_owned(), |share| percent(Some(share)) + " %");
-        rows.push(vec![printable(name), count(score.total), right, mistaken.unwrap_or_default()]);
+        rows.push(vec![short(name), count(score.total), right, mistaken.unwrap_or_default()]);
     }
     lines.extend(columns(&rows, &[false, true, true]));
     lines.into_iter().map(|line| line + "\n").collect()

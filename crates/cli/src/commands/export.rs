@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use rehearsal_data::printable;
 use rehearsal_model::{Model, ModelError};
+use serde_json::json;
 
 use super::predict::version;
 use crate::{args::model::Export, printer::print, user_error::exit_code};
@@ -18,11 +20,15 @@ fn write(args: &Export) -> Result<ExitCode> {
     let learner = version(&model, &args.which)?.learner;
     if let Some(path) = &args.onnx {
         learner.export_onnx(path).map_err(ModelError::from)?;
-        print(&format!("{}\n", path.display()))?;
     }
     if let Some(path) = &args.safetensors {
         learner.export_safetensors(path).map_err(ModelError::from)?;
-        print(&format!("{}\n", path.display()))?;
+    }
+    if args.json {
+        print(&format!("{}\n", json!({ "onnx": args.onnx, "safetensors": args.safetensors })))?;
+    } else {
+        let written = [&args.onnx, &args.safetensors].into_iter().flatten();
+        print(&written.map(|path| printable(&path.to_string_lossy()) + "\n").collect::<String>())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Result, anyhow};
 use rehearsal::config::PartialConfig;
 use rehearsal_data::printable;
-use rehearsal_model::{Defaults, Model, Moment, Photo, Report, Taught, Visit, Watcher};
+use rehearsal_model::{Defaults, Model, ModelError, Moment, Photo, Report, Taught, Version, Visit, Watcher};
 use rehearsal_runs::regular;
 
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
     interrupt::Asked,
     photos,
     printer::{self, LearningBar, message, plural, print, visit_text},
-    user_error::{UserError, exit_code},
+    user_error::{UserError, exit_code, model_first},
 };
 
 /// The largest file of settings that is read, in bytes.
@@ -38,8 +38,9 @@ pub fn learn(args: &Learn) -> Result<ExitCode> {
 }
 
 fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
+    check(args)?;
     let settings = settings(&args.how)?;
-    let mut model = Model::open_or_create(path)?;
+    let mut model = model_first(Model::open_or_create(path), &args.folders)?;
     if let Some(threads) = args.how.threads {
         model = model.on_threads(threads.into());
     }
@@ -84,6 +85,18 @@ fn show(args: &Learn, path: &Path, report: &Report) -> Result<ExitCode> {
     Ok(if report.used { ExitCode::SUCCESS } else { ExitCode::from(HELD_BACK) })
 }
 
+/// Refuses numbers that make no sense before a photo is read.
+fn check(args: &Learn) -> Result<()> {
+    let why = match (args.how.passes, args.max_forgetting) {
+        (Some(0), _) => "`--passes` is 0: at least one pass teaches something".to_owned(),
+        (_, Some(points)) if !(0.0..=100.0).contains(&points) => {
+            format!("`--max-forgetting` is {points}, not between 0 and 100 points")
+        }
+        _ => return Ok(()),
+    };
+    Err(UserError(why).into())
+}
+
 /// Every line made safe to print.
 fn printable_lines(text: &str) -> String {
     text.lines().map(|line| printable(line) + "\n").collect()
@@ -120,7 +133,11 @@ fn read(args: &Learn, model: &Model) -> Result<Vec<Photo>> {
         let scanned = photos::scan(folder, photos::For::Learning, args.follow_links, args.quiet)?;
         found.extend(scanned.photos.into_iter().map(|photo| (photo.path, photo.class)));
     }
-    let size = size(args, model, &found)?;
+    if found.is_empty() {
+        return Err(ModelError::NoImages.into());
+    }
+    let current = if model.is_empty() { None } else { Some(model.current()?) };
+    let size = size(args, current.as_ref(), &found)?;
     let paths: Vec<PathBuf> = found.iter().map(|(path, _)| path.clone()).collect();
     let images = photos::read(&paths, photos::square(size), args.skip_bad, args.quiet)?;
     let photos: Vec<Photo> = found
@@ -135,6 +152,8 @@ fn read(args: &Learn, model: &Model) -> Result<Vec<Photo>> {
         let read = format!("read {} of {}", plural(photos.len(), "image"), printer::classes(classes.len()));
         message(&format!("{read}, {size}×{size}"));
         say_lonely(&photos, &classes);
+        let known = current.iter().flat_map(|version| version.learner.classes().names());
+        alike(&classes, &known.map(|name| &**name).collect::<Vec<_>>()).iter().for_each(|line| message(line));
     }
     Ok(photos)
 }
@@ -148,11 +167,26 @@ fn say_lonely(photos: &[Photo], classes: &[&str]) {
     }
 }
 
+/// A sentence for each new class whose name is another's but for capitals and spaces.
+fn alike(classes: &[&str], known: &[&str]) -> Vec<String> {
+    let plain = |name: &str| name.split_whitespace().collect::<String>().to_lowercase();
+    let mut others: Vec<(String, &str)> = known.iter().map(|name| (plain(name), *name)).collect();
+    let mut lines = Vec::new();
+    for class in classes.iter().filter(|class| !known.contains(class)) {
+        let name = plain(class);
+        if let Some((_, other)) = others.iter().find(|(other, _)| *other == name) {
+            lines.push(format!("`{other}` and `{class}` are two classes: they differ in capitals or spaces only"));
+        }
+        others.push((name, class));
+    }
+    lines
+}
+
 /// Height and width: the model's, else as asked, else as fits the photos.
-fn size(args: &Learn, model: &Model, found: &[(PathBuf, String)]) -> Result<usize> {
+fn size(args: &Learn, current: Option<&Version>, found: &[(PathBuf, String)]) -> Result<usize> {
     let asked = args.how.size.map(usize::from);
-    if !model.is_empty() {
-        let is = model.current()?.learner.shape().height;
+    if let Some(version) = current {
+        let is = version.learner.shape().height;
         return match asked.filter(|asked| *asked != is) {
             Some(asked) => Err(anyhow!(UserError(format!(
                 "`--size` is {is} in this model and cannot become {asked}: leave it out, or make another model"
@@ -181,5 +215,18 @@ impl Watcher for Watched {
         if !self.quiet {
             message(&printable(line));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alike;
+
+    #[test]
+    fn names_that_differ_in_capitals_or_spaces_only_are_said() {
+        let expected = ["`boots` and `Boots` are two classes: they differ in capitals or spaces only"];
+        assert_eq!(alike(&["Boots", "clogs"], &["boots", "mules"]), expected);
+        assert_eq!(alike(&["boots", "clogs", "Boots"], &[]), expected);
+        assert_eq!(alike(&["Boots", "boots"], &["boots", "Boots"]), Vec::<String>::new(), "known, and said before");
     }
 }

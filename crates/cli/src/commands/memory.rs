@@ -24,7 +24,7 @@ use crate::{
 /// Looks at what a model remembers, or removes from it.
 pub fn memory(args: &Memory) -> Result<ExitCode> {
     exit_code(match &args.verb {
-        MemoryVerb::Sheet { out, per_class } => sheet::sheet(&args.model, out, usize::from(*per_class)),
+        MemoryVerb::Sheet { out, per_class, json } => sheet::sheet(&args.model, out, usize::from(*per_class), *json),
         MemoryVerb::List { class, json } => list(&args.model, class.as_deref(), *json),
         MemoryVerb::Remove { pattern, class, dry_run, json } => {
             let what = match (pattern, class) {
@@ -33,7 +33,7 @@ pub fn memory(args: &Memory) -> Result<ExitCode> {
             };
             remove(&args.model, &what, *dry_run, *json)
         }
-        MemoryVerb::Export { out } => export(&args.model, out),
+        MemoryVerb::Export { out, json } => export(&args.model, out, *json),
     })
 }
 
@@ -74,21 +74,17 @@ fn remove(path: &Path, what: &Forget, dry_run: bool, is_json: bool) -> Result<Ex
     if dry_run {
         let model = Model::open(path)?;
         let would = model.would_forget(what)?;
-        let line = |(class, source): &(String, String)| {
-            if is_json {
-                format!("{}\n", json!({ "class": class, "source": source }))
-            } else {
-                printable(&format!("{class}  {source}")) + "\n"
-            }
+        let lines: Vec<String> = if is_json {
+            would.iter().map(|(class, source)| json!({ "class": class, "source": source }).to_string()).collect()
+        } else {
+            let row = |(class, source): &(String, String)| vec![printable(class), printable(source)];
+            columns(&would.iter().map(row).collect::<Vec<_>>(), &[])
         };
-        print(&would.iter().map(line).collect::<String>())?;
+        print(&lines.into_iter().map(|line| line + "\n").collect::<String>())?;
         message(&format!("{} would be removed", plural(would.len(), "image")));
         return Ok(ExitCode::SUCCESS);
     }
     let mut model = Model::open_to_change(path)?;
-    if let Forget::Class(class) = what {
-        check_class(&model.current()?, Some(class))?;
-    }
     let gone = model.forget(what)?;
     if is_json {
         let versions = gone.versions;
@@ -106,7 +102,7 @@ fn remove(path: &Path, what: &Forget, dry_run: bool, is_json: bool) -> Result<Ex
 }
 
 /// The images as PNG files, one folder a class.
-fn export(path: &Path, out: &Path) -> Result<ExitCode> {
+fn export(path: &Path, out: &Path, is_json: bool) -> Result<ExitCode> {
     let version = Model::open(path)?.current()?;
     if out.exists() {
         return Err(UserError(format!("{} exists: choose a new directory", out.display())).into());
@@ -125,7 +121,11 @@ fn export(path: &Path, out: &Path) -> Result<ExitCode> {
         output::write_png(&folder.join(format!("{number:05}.png")), image, shape).with_context(unwritable)?;
     }
     atomic::rename(&beside, out).with_context(unwritable)?;
-    print(&format!("{}\n", out.display()))?;
+    if is_json {
+        print(&format!("{}\n", json!({ "directory": out, "images": version.memory().count() })))?;
+    } else {
+        print(&format!("{}\n", printable(&out.to_string_lossy())))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

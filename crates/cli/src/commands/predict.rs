@@ -14,8 +14,8 @@ use serde_json::json;
 use crate::{
     args::model::{Predict, Which},
     photos,
-    printer::{columns, message, print},
-    user_error::{UserError, exit_code},
+    printer::{LONGEST_NAME, clipped, columns, display_width, message, print, terminal_columns},
+    user_error::{UserError, exit_code, model_first},
 };
 
 /// Photos that are read before the first of them is answered.
@@ -35,9 +35,9 @@ fn predict_all(args: &Predict) -> Result<ExitCode> {
     if let Some(percent) = args.threshold.filter(|percent| !(0.0..=100.0).contains(percent)) {
         return Err(UserError(format!("`--threshold` is {percent}, not between 0 and 100 %")).into());
     }
-    let model = Model::open(&args.model)?;
+    let model = model_first(Model::open(&args.model), &args.paths)?;
     let version = version(&model, &args.which)?;
-    let (paths, ignored) = find(&args.paths, &ScanOptions::default())?;
+    let (paths, ignored) = find(&args.paths, &ScanOptions { follow_links_outside: args.follow_links })?;
     lines(&ignored, std::path::Path::new("")).iter().for_each(|line| message(&printable(line)));
     if paths.is_empty() {
         return Err(UserError("there is no photo to look at".into()).into());
@@ -64,18 +64,27 @@ fn shown(path: &std::path::Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// `new/1.jpg  boots  61 %  unsure  (clogs 30 %, sandals 5 %)`
+/// `new/1.jpg  boots  61 %  unsure  (clogs 30 %, sandals 5 %)`: as many others as fit the terminal.
 fn text_lines<'a>(answers: impl Iterator<Item = (&'a PathBuf, Prediction)>, threshold: f64, others: usize) -> String {
-    let row = |(path, answer): (&PathBuf, Prediction)| {
+    let answers: Vec<_> = answers.collect();
+    let columns = terminal_columns().unwrap_or(usize::MAX);
+    let lines = |others: usize| answer_lines(&answers, threshold, others);
+    let fits = |lines: &Vec<String>| lines.iter().all(|line| display_width(line) <= columns);
+    let fitting = (1..=others).rev().map(lines).find(fits);
+    fitting.unwrap_or_else(|| lines(0)).into_iter().map(|line| line + "\n").collect()
+}
+
+fn answer_lines(answers: &[(&PathBuf, Prediction)], threshold: f64, others: usize) -> Vec<String> {
+    let row = |(path, answer): &(&PathBuf, Prediction)| {
         let percent = |share: f32| format!("{:.0} %", 100.0 * share);
-        let named = |(class, share): &(std::sync::Arc<str>, f32)| format!("{class} {}", percent(*share));
+        let name = |class: &str| clipped(&printable(class), LONGEST_NAME);
+        let named = |(class, share): &(std::sync::Arc<str>, f32)| format!("{} {}", name(class), percent(*share));
         let other: Vec<String> = answer.others.iter().take(others).map(named).collect();
         let other = if other.is_empty() { String::new() } else { format!("({})", other.join(", ")) };
         let unsure = if f64::from(answer.probability) < threshold { "unsure" } else { "" };
-        vec![shown(path), printable(&answer.class), percent(answer.probability), unsure.into(), printable(&other)]
+        vec![shown(path), name(&answer.class), percent(answer.probability), unsure.into(), other]
     };
-    let rows: Vec<Vec<String>> = answers.map(row).collect();
-    columns(&rows, &[false, false, true]).into_iter().map(|line| line + "\n").collect()
+    columns(&answers.iter().map(row).collect::<Vec<_>>(), &[false, false, true])
 }
 
 fn json_lines<'a>(answers: impl Iterator<Item = (&'a PathBuf, Prediction)>, threshold: f64) -> String {

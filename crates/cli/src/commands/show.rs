@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     args::model::Show,
-    printer::{bytes, columns, count, percent, plural, print},
+    printer::{LONGEST_NAME, bytes, clipped, columns, count, percent, plural, print},
     user_error::exit_code,
 };
 
@@ -84,7 +84,7 @@ fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]
             0 => "-".into(),
             total => format!("{} % of {total}", percent(class.exam.share())),
         };
-        vec![printable(&class.name), count(class.learned), count(class.memory), exam]
+        vec![clipped(&printable(&class.name), LONGEST_NAME), count(class.learned), count(class.memory), exam]
     }));
     lines.extend(columns(&rows, &[false, true, true]));
     lines.push(String::new());
@@ -102,7 +102,7 @@ fn threshold_text(threshold: Option<f64>, exam: usize) -> String {
 
 /// A line for each version that is kept, the one that is used with a star.
 fn version_lines(model: &Model, history: &[Entry]) -> Vec<String> {
-    let mut rows = vec![["version", "when", "", "size"].map(String::from).to_vec()];
+    let mut rows = vec![["version", "when (UTC)", "", "size"].map(String::from).to_vec()];
     for number in model.versions() {
         let star = if number == model.settings().current { "* " } else { "  " };
         let size = model.bytes(number).map(bytes).unwrap_or_default();
@@ -110,7 +110,8 @@ fn version_lines(model: &Model, history: &[Entry]) -> Vec<String> {
             Some(entry) => (entry.when.replace('T', " ").chars().take(16).collect::<String>(), what(&entry.event)),
             None => (String::new(), String::new()),
         };
-        rows.push(vec![format!("{star}{number}"), printable(&when), printable(&what), size]);
+        let what = clipped(&printable(&what), LONGEST_NAME);
+        rows.push(vec![format!("{star}{number}"), printable(&when), what, size]);
     }
     columns(&rows, &[])
 }

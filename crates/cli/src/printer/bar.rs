@@ -86,6 +86,6 @@ fn bar(what: &str, unit: Unit, done: u64, total: Option<u64>) -> ProgressBar {
         Unit::Items => "{prefix} {wide_bar} {pos} of {len} {eta} left",
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new).with_style(style.progress_chars("=> "));
+    let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new).with_style(style.progress_chars("━━ "));
     bar.with_prefix(safe(what)).with_position(done)
 }

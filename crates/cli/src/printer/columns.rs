@@ -1,10 +1,12 @@
 //! Columns of text that line up in every script: a letter may take two columns of a terminal, or
 //! none.
 
+use std::io;
+
 use unicode_width::UnicodeWidthStr;
 
 /// Rows as lines, every column but the last as wide as its widest cell, two spaces between. Cells of
-/// a column for which `right` is true stand at the right.
+/// a column for which `right` is true stand at the right; a column without a letter takes no place.
 pub fn columns(rows: &[Vec<String>], right: &[bool]) -> Vec<String> {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
@@ -13,13 +15,44 @@ pub fn columns(rows: &[Vec<String>], right: &[bool]) -> Vec<String> {
         let space = " ".repeat(widths[column] - cell.width());
         if right.get(column) == Some(&true) { format!("{space}{cell}") } else { format!("{cell}{space}") }
     };
-    let line = |row: &Vec<String>| row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ");
+    let is_there = |(column, _): &(usize, &String)| widths[*column] > 0;
+    let line = |row: &Vec<String>| row.iter().enumerate().filter(is_there).map(cell).collect::<Vec<_>>().join("  ");
     rows.iter().map(|row| line(row).trim_end().to_owned()).collect()
 }
 
 /// How many columns of a terminal a text takes.
 pub fn display_width(text: &str) -> usize {
     text.width()
+}
+
+/// How many columns the terminal has that standard output goes to; none where that is no terminal.
+pub fn terminal_columns() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+/// A name in at most so many columns: of a longer one the beginning and the end, which tells classes
+/// apart that are called by their paths.
+pub fn clipped(name: &str, most: usize) -> String {
+    if display_width(name) <= most {
+        return name.to_owned();
+    }
+    let room = most.saturating_sub(1);
+    let head = taken(name.chars(), room.div_ceil(2));
+    let tail = taken(name.chars().rev(), room - display_width(&head));
+    format!("{head}…{}", tail.chars().rev().collect::<String>())
+}
+
+/// The first letters that so many columns hold.
+fn taken(letters: impl Iterator<Item = char>, columns: usize) -> String {
+    let mut text = String::new();
+    for letter in letters {
+        text.push(letter);
+        if display_width(&text) > columns {
+            text.pop();
+            break;
+        }
+    }
+    text
 }
 
 /// A text with spaces behind it, up to so many columns.
@@ -36,6 +69,22 @@ mod tests {
         let row = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
         let lines = columns(&[row(&["楓", "5", "a"]), row(&["maple", "12", ""]), row(&["é"])], &[false, true]);
         assert_eq!(lines, ["楓      5  a", "maple  12", "é"]);
+    }
+
+    #[test]
+    fn an_empty_column_takes_no_place() {
+        let rows = [["a", "", "b"], ["cd", "", ""]].map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(columns(&rows, &[]), ["a   b", "cd"]);
+    }
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        assert_eq!(clipped("sneakers", 8), "sneakers");
+        assert_eq!(clipped("bags/leather/brown/small", 15), "bags/le…n/small");
+        assert_eq!(clipped("東京の猫東京の猫", 8), "東京…猫", "no letter is cut in half");
+        for most in 1..12 {
+            assert!(display_width(&clipped("東京の猫 in a boot", most)) <= most);
+        }
     }
 
     #[test]

@@ -10,7 +10,9 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use rehearsal_model::{Change, ClassScore, Moment, Report, Score};
 
-use super::{bytes, classes, clock, count, display_width, message, percent, plural, progress::LINE_EVERY};
+use super::{
+    LONGEST_NAME, bytes, classes, clipped, clock, count, display_width, message, percent, plural, progress::LINE_EVERY,
+};
 
 /// A display of progress on standard error.
 pub struct LearningBar {
@@ -126,7 +128,7 @@ fn forgotten_most(classes: &[ClassScore]) -> Option<String> {
     let mut worst: Vec<&ClassScore> = classes.iter().filter(|class| lost(class).is_some()).collect();
     worst.sort_by(|a, b| lost(b).unwrap_or(0.0).total_cmp(&lost(a).unwrap_or(0.0)));
     let words = |class: &&ClassScore| {
-        let (name, points) = (&class.class, lost(class).unwrap_or(0.0));
+        let (name, points) = (clipped(&class.class, LONGEST_NAME), lost(class).unwrap_or(0.0));
         format!("{name} −{points:.1} points ({})", plural(class.score.total, "exam image"))
     };
     let words: Vec<String> = worst.iter().take(2).map(words).collect();

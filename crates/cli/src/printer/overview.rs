@@ -163,5 +163,5 @@ impl Overview {
 
 fn style(template: &str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    style.progress_chars("=> ")
+    style.progress_chars("━━ ")
 }

@@ -135,7 +135,7 @@ impl Observer for Progress {
 fn bar(total: u64, before: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(total).with_style(style.progress_chars("=> ")).with_position(before)
+    ProgressBar::new(total).with_style(style.progress_chars("━━ ")).with_position(before)
 }
 
 /// 75 s as 1:15, an hour and a bit as 1:02:03.

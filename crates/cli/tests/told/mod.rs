@@ -143,7 +143,7 @@ pub fn show(shown: &Value) -> Vec<Vec<String>> {
         let exam = format!("{} % of {}", percent(&class["exam"]), class["exam"]["total"]);
         row(&[name(&class["class"]), &class["learned"].to_string(), &class["memory"].to_string(), &exam])
     }));
-    rows.push(row(&["version", "when", "size"]));
+    rows.push(row(&["version", "when (UTC)", "size"]));
     rows.extend(list(&shown["versions"]).iter().map(|version| {
         let star = if version["version"] == shown["current"] { "* " } else { "" };
         let when = name(&version["when"]).replace('T', " ")[..16].to_owned();

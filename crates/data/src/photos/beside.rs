@@ -17,7 +17,7 @@ pub(crate) fn beside(root: &Path, read: &[&Path]) -> Result<Vec<Ignored>, DataEr
             (true, false) => Why::Hidden,
             (false, true) if read.contains(&path.as_path()) => continue,
             (false, true) => Why::BesideSplits,
-            (false, false) => kind::by_name(&path).err().unwrap_or(Why::NoClass),
+            (false, false) => kind::by_name_or_bytes(&path).err().unwrap_or(Why::NoClass),
         };
         ignored.push(Ignored { path, why });
     }

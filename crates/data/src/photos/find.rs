@@ -1,12 +1,9 @@
 //! The images among some paths, whatever their folders are called.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, path::PathBuf};
 
 use super::{Ignored, ScanOptions, Walked, Why, kind, walk};
-use crate::{DataError, links::Bounds, regular};
+use crate::{DataError, links::Bounds};
 
 /// The image files among `paths` and below those that are folders, each once, in order; and what
 /// is not read. A file that is named is also taken if only its first bytes say that it is an image.
@@ -26,7 +23,7 @@ pub fn find(paths: &[PathBuf], options: &ScanOptions) -> Result<(Vec<PathBuf>, V
             return Err(DataError::Missing { path: path.clone(), expected });
         } else {
             match kind::by_name(path) {
-                Err(Why::NoImage) if begins_like_an_image(path) => images.push(path.clone()),
+                Err(Why::NoImage) if kind::begins_like_an_image(path) => images.push(path.clone()),
                 Err(why) => ignored.push(Ignored { path: path.clone(), why }),
                 Ok(()) => images.push(path.clone()),
             }
@@ -34,10 +31,4 @@ pub fn find(paths: &[PathBuf], options: &ScanOptions) -> Result<(Vec<PathBuf>, V
     }
     images.retain(|path| seen.insert(path.clone()));
     Ok((images, ignored))
-}
-
-fn begins_like_an_image(path: &Path) -> bool {
-    let mut first = [0; 16];
-    let read = regular::open(path, u64::MAX).and_then(|mut file| std::io::Read::read(&mut file, &mut first));
-    read.is_ok_and(|length| image::guess_format(&first[..length]).is_ok_and(|format| format.reading_enabled()))
 }

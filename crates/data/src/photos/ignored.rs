@@ -26,8 +26,12 @@ pub struct Ignored {
 pub enum Why {
     /// An image of this format.
     Format(&'static str),
+    /// A film.
+    Film,
     /// Its name says that it is no image.
     NoImage,
+    /// Its name says that it is no image, its first bytes that it is one.
+    OtherName,
     /// An image beside the folders of classes.
     NoClass,
     /// A folder that links lead to twice.
@@ -42,6 +46,8 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Format(format) => write!(f, "{format} is not read, convert it to JPEG"),
+            Self::Film => f.write_str("a film"),
+            Self::OtherName => f.write_str("an image, but its name does not say so: call it .jpg, .png or what it is"),
             Self::NoImage => f.write_str("no image"),
             Self::NoClass => f.write_str("in no folder of a class"),
             Self::ReadAlready => f.write_str("a folder that is read under another name"),

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::Why;
-use crate::decode::EXTENSIONS;
+use crate::{decode::EXTENSIONS, regular};
 
-/// Formats of images and films that people have and that are not read, by their extensions.
+/// Formats of images that people have and that are not read, by their extensions.
 const NOT_READ: &[(&str, &[&str])] = &[
     ("HEIC", &["heic", "heif", "hif", "heics"]),
     ("AVIF", &["avif", "avifs"]),
@@ -14,8 +14,10 @@ const NOT_READ: &[(&str, &[&str])] = &[
     ("camera raw", &["dng", "cr2", "cr3", "nef", "arw", "orf", "rw2", "raf", "pef", "srw", "raw"]),
     ("Photoshop", &["psd", "psb"]),
     ("SVG", &["svg", "svgz"]),
-    ("film", &["mov", "mp4", "m4v", "avi", "mkv", "webm", "3gp"]),
 ];
+
+/// Films: phones keep them beside their photos.
+const FILMS: &[&str] = &["mov", "mp4", "m4v", "avi", "mkv", "webm", "3gp"];
 
 /// Whether a file is called like an image that is read; else, why it is not.
 pub(super) fn by_name(path: &Path) -> Result<(), Why> {
@@ -23,8 +25,26 @@ pub(super) fn by_name(path: &Path) -> Result<(), Why> {
     if EXTENSIONS.contains(&extension.as_str()) {
         return Ok(());
     }
+    if FILMS.contains(&extension.as_str()) {
+        return Err(Why::Film);
+    }
     let format = NOT_READ.iter().find(|(_, extensions)| extensions.contains(&extension.as_str()));
     Err(format.map_or(Why::NoImage, |(format, _)| Why::Format(format)))
+}
+
+/// The same, for files whose name says nothing: those whose first bytes are an image's are called so.
+pub(super) fn by_name_or_bytes(path: &Path) -> Result<(), Why> {
+    match by_name(path) {
+        Err(Why::NoImage) if begins_like_an_image(path) => Err(Why::OtherName),
+        known => known,
+    }
+}
+
+/// Whether the first bytes of a file are those of an image that is read.
+pub(super) fn begins_like_an_image(path: &Path) -> bool {
+    let mut first = [0; 16];
+    let read = regular::open(path, u64::MAX).and_then(|mut file| std::io::Read::read(&mut file, &mut first));
+    read.is_ok_and(|length| image::guess_format(&first[..length]).is_ok_and(|format| format.reading_enabled()))
 }
 
 /// The format of an image that is not read, whatever it is called: phones rename HEIC to `.jpg`.
@@ -55,8 +75,23 @@ mod tests {
         }
         assert_eq!(kind("IMG_0231.HEIC"), Err("HEIC is not read, convert it to JPEG".into()));
         assert_eq!(kind("a.avif"), Err("AVIF is not read, convert it to JPEG".into()));
+        assert_eq!(kind("IMG_0231.MOV"), Err("a film".into()), "nothing to convert");
         assert_eq!(kind("notes.txt"), Err("no image".into()));
         assert_eq!(kind("jpg"), Err("no image".into()), "a name without an extension");
+    }
+
+    #[test]
+    fn an_image_that_is_not_called_one_is_not_called_none() {
+        let place = tempfile::tempdir().unwrap();
+        let kind = |name: &str, bytes: &[u8]| {
+            let path = place.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            by_name_or_bytes(&path).map_err(|why| why.to_string())
+        };
+        let expected = Err("an image, but its name does not say so: call it .jpg, .png or what it is".to_owned());
+        assert_eq!(kind("IMG_0231", b"\xff\xd8\xff\xe0\0\x10JFIF\0"), expected);
+        assert_eq!(kind("notes.txt", b"to do"), Err("no image".into()));
+        assert_eq!(kind("a.jpg", b"to do"), Ok(()), "what is called an image is opened later");
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl Walk<'_> {
                 (true, true) => {}
                 (true, false) => self.ignore(&path, Why::Hidden),
                 (false, true) => folders.push(path),
-                (false, false) => match kind::by_name(&path) {
+                (false, false) => match kind::by_name_or_bytes(&path) {
                     Ok(()) => images.push(path),
                     Err(why) => self.ignore(&path, why),
                 },

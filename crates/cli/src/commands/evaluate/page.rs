@@ -30,9 +30,11 @@ const MOST_CLASSES: usize = 200;
 const SHOWN: usize = 300;
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;\
 color-scheme:light dark}h1{font-size:1.6em}h2{margin-top:2em}.t{overflow-x:auto}table{border-collapse:collapse}\
-td,th{padding:.2em .7em;text-align:right;font-weight:normal}th{opacity:.7}th:first-child,td:first-child,.l{text-align:left}\
-.m th{vertical-align:bottom;padding:.2em}.m th span{writing-mode:vertical-rl;transform:rotate(180deg);max-height:12em}\
-.m td{min-width:2.2em;padding:.2em;text-align:center}.m td:first-child{padding-right:.8em;text-align:right;white-space:nowrap}\
+td,th{padding:.2em .7em;text-align:right;font-weight:normal}td:not(.l):not(:first-child){white-space:nowrap}th{opacity:.7}th:first-child,td:first-child,.l{text-align:left}\
+.m th{vertical-align:bottom;padding:.2em}.m th span{writing-mode:vertical-rl;transform:rotate(180deg);max-height:12em;\
+white-space:nowrap;overflow:hidden;text-overflow:ellipsis}\
+.m td{min-width:2.2em;padding:.2em;text-align:center}.m td:first-child{padding-right:.8em;text-align:right;white-space:nowrap;\
+max-width:16em;overflow:hidden;text-overflow:ellipsis}\
 .m .o{opacity:.25}.w{display:grid;grid-template-columns:repeat(auto-fill,minmax(9em,1fr));gap:1.2em}\
 .w figure{margin:0;overflow-wrap:anywhere;line-height:1.3}.w img{width:100%;image-rendering:pixelated}\
 figcaption{font-size:.85em}small{opacity:.7}";
@@ -80,6 +82,8 @@ fn html(evaluation: &Evaluation, wrong: &[&Judged]) -> String {
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
          {GENERATOR}<title>{title}</title><style>{STYLE}</style><h1>{title}</h1>\n"
     );
+    let (model, folder) = (&evaluation.model.to_string_lossy(), &evaluation.folder.to_string_lossy());
+    let _ = writeln!(page, "<p>{} on the photos in {}.", escaped(model), escaped(folder));
     if let Some((threshold, sure)) = evaluation.sure() {
         let (share, of) = (percent(sure.share()), format!("{} of {}", count(sure.right), plural(sure.total, "photo")));
         let _ = writeln!(
@@ -119,10 +123,10 @@ fn confusion(evaluation: &Evaluation, page: &mut String) {
     }
     *page += "<h2>What was taken for what</h2><p>Rows: what a photo shows; columns: what was predicted.\
               <div class=t><table class=m><tr><th>";
-    evaluation.classes.iter().for_each(|name| *page += &format!("<th><span>{}</span>", escaped(name)));
+    evaluation.classes.iter().for_each(|name| *page += &format!("<th title=\"{0}\"><span>{0}</span>", escaped(name)));
     for (name, row) in evaluation.classes.iter().zip(evaluation.confusion()) {
         let total = row.iter().sum::<usize>().max(1) as f64;
-        let _ = write!(page, "\n<tr><td>{}", escaped(name));
+        let _ = write!(page, "\n<tr><td title=\"{0}\">{0}", escaped(name));
         for times in row {
             let shade = times as f64 / total;
             let _ = match times {

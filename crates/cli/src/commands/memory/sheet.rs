@@ -4,8 +4,9 @@ use std::{path::Path, process::ExitCode};
 
 use anyhow::{Context, Result};
 use rehearsal::sample::Image;
-use rehearsal_data::{DataError, ImageShape, Source, Split, preview};
+use rehearsal_data::{DataError, ImageShape, Source, Split, preview, printable};
 use rehearsal_model::Model;
+use serde_json::json;
 
 use crate::{
     output,
@@ -14,7 +15,7 @@ use crate::{
 };
 
 /// Draws what a model remembers and prints where.
-pub fn sheet(model: &Path, out: &Path, per_class: usize) -> Result<ExitCode> {
+pub fn sheet(model: &Path, out: &Path, per_class: usize, is_json: bool) -> Result<ExitCode> {
     let version = Model::open(model)?.current()?;
     let known = version.learner.classes();
     let active: Vec<_> = known.active().collect();
@@ -29,9 +30,16 @@ pub fn sheet(model: &Path, out: &Path, per_class: usize) -> Result<ExitCode> {
         labels: stored.iter().map(|(class, ..)| number(*class)).collect(),
         images: stored.iter().map(|(_, image, _)| (*image).clone()).collect(),
     };
+    // No wider than what there is.
+    let most = (0..active.len() as u16).map(|class| remembered.labels.iter().filter(|label| **label == class).count());
+    let per_class = per_class.min(most.max().unwrap_or(1));
     let png = preview::sheet_in(&Font, &remembered, Split::Train, per_class)?;
     output::write(out, &png).with_context(|| format!("{} cannot be written", out.display()))?;
-    print(&format!("{}\n", out.display()))?;
+    if is_json {
+        print(&format!("{}\n", json!({ "sheet": out, "classes": active.len(), "per_class": per_class })))?;
+    } else {
+        print(&format!("{}\n", printable(&out.to_string_lossy())))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
