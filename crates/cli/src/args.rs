@@ -8,6 +8,7 @@ mod settings;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use rehearsal::device::DeviceName;
 pub use settings::Settings;
 
 /// Image classifiers that keep learning: from folders of photos, without forgetting what they knew.
@@ -89,7 +90,7 @@ pub struct Run {
     /// Where to write [default: a new directory in runs/]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Go on with the run in DIR; only --threads, --data, --quiet and --json may stand beside it
+    /// Go on with the run in DIR; only --threads, --data, --device, --quiet and --json may stand beside it
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "out"])]
     pub resume: Option<PathBuf>,
     /// Say nothing but errors; the results are in the files
@@ -115,24 +116,36 @@ pub enum Benchmark {
     #[command(after_help = "\
 score: candidates of both draws (50 + 50) before and after the virtual step, no gradient
 train: the PCR step on 40 anchors (10 new + 10 replayed, raw + augmented), forward, backward and update
-step:  virtual step (forward + backward on 20), score, select, train")]
-    Step {
-        /// Channels after the first convolution
-        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=4096))]
-        width: u16,
-        /// Height and width of the images
-        #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(8..=1024))]
-        size: u16,
-        /// Threads
-        #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
-        threads: u16,
-        /// Measurements, of which the median counts
-        #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
-        repeats: u16,
-    },
+step:  virtual step (forward + backward on 20), score, select, train
+
+With --count: for each method, of steps of a real learner the one with most, what went to the device
+(uploads) and came back (read-backs, for which the host waits), and how many kernels were launched.")]
+    Step(StepBench),
     /// What cheaper ways to score are worth beside the exact change of loss, and what a step costs
     /// with each
     Retrieval(RetrievalBench),
+}
+
+#[derive(clap::Args)]
+pub struct StepBench {
+    /// Channels after the first convolution
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub width: u16,
+    /// Height and width of the images
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(8..=1024))]
+    pub size: u16,
+    /// Threads
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: u16,
+    /// Measurements, of which the median counts
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
+    pub repeats: u16,
+    /// What computes
+    #[arg(long, value_name = "NAME", default_value_t = DeviceName::CPU)]
+    pub device: DeviceName,
+    /// Count transfers and kernel launches instead of measuring time
+    #[arg(long, conflicts_with = "repeats")]
+    pub count: bool,
 }
 
 const RETRIEVAL_EXAMPLES: &str = "\

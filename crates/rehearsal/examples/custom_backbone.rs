@@ -12,6 +12,7 @@ use burn::{
 use rehearsal::{
     Learner,
     config::PartialConfig,
+    device::upload,
     experiment::{Experiment, Outcome},
     learner::Parts,
     network::{AnyBackbone, Architecture, Backbone, ConvNorm, Norm, Then, absorb, pool},
@@ -31,7 +32,7 @@ impl Shallow {
         let (channels, width) = (architecture.input.channels, architecture.width);
         let layer = ConvNorm::new(3, (channels, width), 2, rng, device);
         let values: Vec<f32> = (0..width * 32).map(|_| rng.uniform(-0.3, 0.3) as f32).collect();
-        let hidden = Tensor::from_data(TensorData::new(values, [width, 32]), device);
+        let hidden = upload(TensorData::new(values, [width, 32]), device);
         Self { layer, hidden: Param::from_tensor(hidden) }
     }
 

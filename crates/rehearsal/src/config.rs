@@ -22,14 +22,6 @@ use crate::{
     stream::{ClassOrder, Plan, StreamKind},
 };
 
-/// Where tensors live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeviceKind {
-    /// The processor.
-    Cpu,
-}
-choice!(DeviceKind, "device", Cpu = "cpu");
-
 /// When the samples of a step may enter the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {

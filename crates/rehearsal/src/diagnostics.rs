@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use series::Series;
 
 use crate::{
+    device::read,
     learner::{Learner, Replayed, Step},
     network::Network,
     retrieval::Side,
@@ -145,7 +146,7 @@ impl Diagnostics {
     /// one row for each of them: their raw views, where the method trains on those.
     fn measure_distances(&mut self, features: Tensor<2>, replayed: &[Replayed], before: &Network) {
         let size = features.dims()[1];
-        let rows = features.into_data().try_to_vec::<f32>().expect("features are f32");
+        let rows = read(features);
         let rows = &rows[..replayed.len() * size];
         let inner = inner_distance(rows, size);
         let to_proxies = proxies(before).and_then(|(proxies, _)| {
@@ -229,7 +230,7 @@ impl Sum {
 fn proxies(network: &Network) -> Option<(Vec<f32>, usize)> {
     let proxies = network.head().proxies()?;
     let size = proxies.dims()[1];
-    Some((proxies.into_data().try_to_vec().expect("proxies are f32"), size))
+    Some((read(proxies), size))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod warnings;
 use std::{fmt::Write, ops::ControlFlow, path::Path, sync::Arc};
 
 use rehearsal_measure::AccuracyMatrix;
-use rehearsal_runs::{DirectoryError, Recalibrations, Record, RunDirectory};
+use rehearsal_runs::{Computed, DirectoryError, Recalibrations, Record, RunDirectory};
 use serde::Serialize;
 
 pub use error::ExperimentError;
@@ -20,6 +20,7 @@ use crate::{
     clock::{Clock, Phase},
     config::{Config, ConfigError, LearnerConfig, PartialConfig, Recalibrate},
     datasets::Source,
+    device::{DeviceIdentity, identify},
     diagnostics::Diagnostics,
     learner::{Learner, Parts, Position, Step, on_threads},
     observer::{Observer, StepEvent},
@@ -121,7 +122,8 @@ impl Experiment {
     }
 
     /// A run in `directory`, where its last checkpoint left it. `adjust` may change what does not
-    /// change results: threads, the place of data.
+    /// change results: threads, the place of data. It may also change the device, which changes their
+    /// last bits and what follows from these: then the result says so.
     ///
     /// # Errors
     /// See [`ExperimentError`].
@@ -155,6 +157,7 @@ impl Experiment {
         let source = open(&settings.resolve()?)?;
         let mut experiment = Self::open(&settings, source, parts.clone())?;
         experiment.restore(directory, parts)?;
+        experiment.progress.note_computed(computed(&experiment.learner));
         experiment.directory = Some(held.go_on(&experiment.progress.log)?);
         experiment.open_board()?;
         Ok(experiment)
@@ -173,7 +176,8 @@ impl Experiment {
         let diagnostics = config.diagnostics.then(|| Diagnostics::new(learner.network()));
         let recalibration = (config.recalibrate != Recalibrate::Off).then(Recalibrations::default);
         let recalibrated = (config.recalibrate == Recalibrate::Both).then(AccuracyMatrix::default);
-        let progress = Progress { recalibration, recalibrated, diagnostics, ..Progress::default() };
+        let mut progress = Progress { recalibration, recalibrated, diagnostics, ..Progress::default() };
+        progress.note_computed(computed(&learner));
         Ok(Self { config, data, stream, learner, progress, tested: None, directory: None, board: None })
     }
 
@@ -365,6 +369,18 @@ impl Experiment {
             writeln!(text, "incomplete-data = {list}").expect("a string takes all");
         }
         text
+    }
+}
+
+/// What computes the steps of a learner from where it is.
+fn computed(learner: &Learner) -> Computed {
+    let DeviceIdentity { backend, adapter } = identify(&learner.network().device());
+    Computed {
+        from_step: learner.position().steps,
+        device: learner.config().device.to_string(),
+        backend,
+        adapter,
+        kernels: learner.network().kernels().to_string(),
     }
 }
 

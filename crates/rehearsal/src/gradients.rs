@@ -1,8 +1,16 @@
 //! Gradients as values: one flat vector per parameter, in the order of the network's parameters.
 
-use burn::tensor::Tensor;
+mod flat;
 
-use crate::network::Network;
+use burn::tensor::Tensor;
+use flat::{Blocks, Flat};
+
+pub use flat::FlatGradient;
+
+use crate::{
+    device::{is_host, read, read_one},
+    network::Network,
+};
 
 /// The gradient of a loss with respect to every parameter of a network.
 #[derive(Clone, Debug)]
@@ -26,8 +34,20 @@ impl Gradients {
     }
 
     /// The gradient without what points against `reference`: g − (g·r)/(r·r)·r where g·r < 0,
-    /// otherwise g.
+    /// otherwise g. On a GPU it stays there: nothing is read back to decide it.
     pub fn projected(self, reference: &Self) -> Self {
+        if self.is_on_host() { self.projected_on_host(reference) } else { self.projected_on_device(reference) }
+    }
+
+    fn projected_on_device(self, reference: &Self) -> Self {
+        let (own, other) = (Blocks::of(&self.0), Blocks::of(&reference.0));
+        // 0 where they do not conflict, and where the reference is 0, as the product is then.
+        let factor = own.dot(&other).clamp_max(0.0) / other.dot(&other).clamp_min(f32::MIN_POSITIVE);
+        let project = |(g, r): (Tensor<1>, &Tensor<1>)| g - r.clone() * factor.clone();
+        Self(self.0.into_iter().zip(&reference.0).map(project).collect())
+    }
+
+    fn projected_on_host(self, reference: &Self) -> Self {
         let (along, length) = (self.dot(reference), reference.dot(reference));
         if along >= 0.0 || length == 0.0 {
             return self;
@@ -37,62 +57,25 @@ impl Gradients {
         Self(self.0.into_iter().zip(&reference.0).map(project).collect())
     }
 
-    /// All values one after another, on the host.
+    /// All values one after another, to be compared with others: on the host if they are there.
     pub fn flat(self) -> FlatGradient {
-        let mut values = Vec::with_capacity(self.0.iter().map(|tensor| tensor.dims()[0]).sum());
-        for tensor in self.0 {
-            values.extend_from_slice(tensor.into_data().as_slice::<f32>().expect("gradients are f32"));
-        }
-        let length = dot(&values, &values).sqrt();
-        FlatGradient { values, length }
+        FlatGradient(if self.is_on_host() { Flat::on_host(&self.0) } else { Flat::on_device(&self.0) })
     }
 
     /// Sum of the products of all pairs of values.
     pub fn dot(&self, other: &Self) -> f64 {
-        let products = self.0.iter().zip(&other.0).map(|(a, b)| {
-            let [a, b] = [a, b].map(|tensor| tensor.to_data());
-            let [a, b] = [&a, &b].map(|data| data.as_slice::<f32>().expect("gradients are f32"));
-            dot(a, b)
-        });
-        products.sum()
-    }
-}
-
-/// A gradient as one vector on the host, to be compared with many others.
-#[derive(Clone, Debug)]
-pub struct FlatGradient {
-    values: Vec<f32>,
-    length: f64,
-}
-
-impl FlatGradient {
-    /// The inner product of two gradients.
-    pub fn dot(&self, other: &Self) -> f64 {
-        dot(&self.values, &other.values)
-    }
-
-    /// The cosine between two gradients; 0 where one of them is 0.
-    pub fn cosine(&self, other: &Self) -> f32 {
-        (dot(&self.values, &other.values) / (self.length * other.length).max(1e-8)) as f32
-    }
-}
-
-/// Σ a·b, in blocks of f32 added up as f64: as fast as f32 and, over millions of values, nearly as
-/// exact as f64.
-fn dot(a: &[f32], b: &[f32]) -> f64 {
-    const LANES: usize = 16;
-    let block = |a: &[f32], b: &[f32]| {
-        let mut sums = [0.0f32; LANES];
-        let (a, b) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-        for (a, b) in a.0.iter().zip(b.0) {
-            for lane in 0..LANES {
-                sums[lane] += a[lane] * b[lane];
-            }
+        if self.is_on_host() {
+            let pairs = self.0.iter().zip(&other.0);
+            return pairs.map(|(a, b)| flat::dot(&read(a.clone()), &read(b.clone()))).sum();
         }
-        let rest: f32 = a.1.iter().zip(b.1).map(|(a, b)| a * b).sum();
-        f64::from(sums.iter().sum::<f32>() + rest)
-    };
-    a.chunks(1024).zip(b.chunks(1024)).map(|(a, b)| block(a, b)).sum()
+        f64::from(read_one(Blocks::of(&self.0).dot(&Blocks::of(&other.0))))
+    }
+
+    /// Whether the host adds it up: the one place that decides it. The processor's results are held
+    /// to the bit, and a GPU's sums are added up in another order.
+    fn is_on_host(&self) -> bool {
+        self.0.first().is_none_or(|first| is_host(&first.device()))
+    }
 }
 
 impl Network {
@@ -117,7 +100,7 @@ impl Network {
 impl Gradients {
     /// Of one parameter, for tests that need no network.
     pub(crate) fn from_values(values: &[f32]) -> Self {
-        Self(vec![Tensor::from_data(values, &burn::tensor::Device::flex())])
+        Self(vec![crate::device::upload(values, &burn::tensor::Device::flex())])
     }
 }
 
@@ -128,7 +111,7 @@ mod tests {
     use super::*;
 
     fn values(gradients: &Gradients) -> Vec<f32> {
-        gradients.clone().flat().values
+        gradients.iter().flat_map(|gradient| read(gradient.clone())).collect()
     }
 
     #[test]
@@ -137,16 +120,11 @@ mod tests {
         assert_eq!(project(&[1.0, -2.0, -3.0], &[-1.0, 0.0, 1.0]), [-1.0, -2.0, -1.0]);
         assert_eq!(project(&[1.0, -2.0, 3.0], &[-1.0, 0.0, 1.0]), [1.0, -2.0, 3.0], "no conflict: unchanged");
         assert_eq!(project(&[1.0, -2.0, -3.0], &[0.0; 3]), [1.0, -2.0, -3.0], "r = 0: unchanged, no NaN");
-    }
-
-    #[test]
-    fn a_cosine_is_that_of_the_vectors_and_zero_for_none() {
-        let flat = |values: &[f32]| Gradients::from_values(values).flat();
-        assert!((flat(&[3.0, 4.0]).cosine(&flat(&[4.0, 3.0])) - 0.96).abs() < 1e-6);
-        assert!(flat(&[0.0, 0.0]).cosine(&flat(&[4.0, 3.0])).abs() < 1e-9);
-        let long: Vec<f32> = (0..5000).map(|i| (i % 7) as f32 - 2.5).collect();
-        let exact: f64 = long.iter().map(|value| f64::from(*value).powi(2)).sum();
-        assert!((dot(&long, &long) - exact).abs() < 1e-9 * exact);
+        let on_device =
+            |g: &[f32], r: &[f32]| values(&Gradients::from_values(g).projected_on_device(&Gradients::from_values(r)));
+        assert_eq!(on_device(&[1.0, -2.0, -3.0], &[-1.0, 0.0, 1.0]), [-1.0, -2.0, -1.0]);
+        assert_eq!(on_device(&[1.0, -2.0, 3.0], &[-1.0, 0.0, 1.0]), [1.0, -2.0, 3.0]);
+        assert_eq!(on_device(&[1.0, -2.0, -3.0], &[0.0; 3]), [1.0, -2.0, -3.0]);
     }
 
     proptest! {

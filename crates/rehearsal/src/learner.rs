@@ -58,7 +58,8 @@ pub(crate) use saved::{Added, Loaded, Preprocessing};
 
 use crate::{
     clock::Phase,
-    config::{ConfigError, DeviceKind, LearnerConfig, Offer},
+    config::{ConfigError, LearnerConfig, Offer},
+    device::{read, read_one},
     memory::{Memorized, Memory, Policy, PolicyKind},
     methods::{Descent, Method},
     network::{Architecture, HeadKind, Network, State, StateError},
@@ -122,7 +123,7 @@ impl Learner {
     ///
     /// # Errors
     /// The config makes no sense, or names other parts than these; or this machine has not enough
-    /// memory for it.
+    /// memory for it, or not its device.
     pub fn new<S: AsRef<str>>(
         config: LearnerConfig,
         shape: ImageShape,
@@ -148,7 +149,8 @@ impl Learner {
         }
         let method = parts.method.unwrap_or_else(|| config.method.build(&config.method_options));
         check_memory(&config, shape, declared.len(), method.draws(), what)?;
-        let network = new_network(&config, shape, declared.len(), &*method, parts.backbone.as_ref());
+        let device = training_device(&config.device.open()?);
+        let network = new_network(&config, shape, declared.len(), &*method, parts.backbone.as_ref(), &device);
         // A method without memory has neither: nothing is drawn from a memory without slots, and
         // nothing stays there.
         let retrieval = config.retrieval.unwrap_or(RetrievalKind::Random);
@@ -194,8 +196,9 @@ impl Learner {
         }
         let rng = &mut self.rng(RngStream::Averaging);
         self.method.after_step(&self.network, self.position.steps + 1, rng);
+        let loss = descent.as_ref().map(|descent| read_one(descent.loss.clone()));
         mark(Phase::Training);
-        let (loss, logits, features) = descent.map_or((None, None, None), |d| (Some(d.loss), d.logits, d.features));
+        let (logits, features) = descent.map_or((None, None), |descent| (descent.logits, descent.features));
         self.refresh_features(&replayed, features.as_ref());
         self.remember(incoming, logits);
         mark(Phase::Memory);
@@ -315,10 +318,8 @@ fn new_network(
     classes: usize,
     method: &dyn Method,
     backbone: Option<&BuildBackbone>,
+    device: &Device,
 ) -> Network {
-    let device = match config.device {
-        DeviceKind::Cpu => training_device(&Device::flex()),
-    };
     let architecture = Architecture {
         backbone: config.backbone,
         width: config.width,
@@ -329,10 +330,10 @@ fn new_network(
         threads: config.threads,
     };
     match backbone {
-        None => Network::new(&architecture, config.seed, &device),
+        None => Network::new(&architecture, config.seed, device),
         Some(build) => {
-            let build = |rng: &mut Rng| build(&architecture, rng, &device);
-            Network::with_backbone(build, architecture.head, classes, config.seed, &device)
+            let build = |rng: &mut Rng| build(&architecture, rng, device);
+            Network::with_backbone(build, architecture.head, classes, config.seed, device)
         }
     }
 }
@@ -343,7 +344,7 @@ fn to_memorize(samples: &[Sample], logits: Option<Tensor<2>>) -> Vec<Memorized> 
     let mut memorized: Vec<Memorized> = samples.iter().cloned().map(Memorized::from).collect();
     if let Some(logits) = logits {
         let [rows, classes] = logits.dims();
-        let values = logits.into_data().try_to_vec::<f32>().expect("logits are f32");
+        let values = read(logits);
         let last = values.chunks_exact(classes).skip(rows - samples.len());
         memorized.iter_mut().zip(last).for_each(|(sample, row)| sample.logits = Some(row.into()));
     }

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
-use crate::{choice::choice, sample::Class};
+use crate::{choice::choice, device::upload, sample::Class};
 
 /// Over which proxies the contrastive loss sums in its denominator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub fn errors_seen(logits: Tensor<2>, labels: &[Class], seen: usize) -> Tensor<2
     let softmax = (logits.clone() - log_sum_exp(logits).reshape([count, 1])).exp();
     let mut own = vec![0.0f32; count * seen];
     labels.iter().enumerate().for_each(|(row, label)| own[row * seen + label.index()] = 1.0);
-    softmax - Tensor::from_data(TensorData::new(own, [count, seen]), &device)
+    softmax - upload(TensorData::new(own, [count, seen]), &device)
 }
 
 /// The mean over all entries of the squared difference: `[1]`.
@@ -56,8 +56,7 @@ pub fn proxy_contrastive(logits: Tensor<2>, labels: &[Class], denominator: Denom
         Denominator::Multiset => {
             let count = |class: &Class| labels.iter().filter(|label| *label == class).count();
             let logs: Vec<f32> = present.iter().map(|class| (count(class) as f32).ln()).collect();
-            let logs = Tensor::<2>::from_data(TensorData::new(logs, [1, present.len()]), &device);
-            among + logs
+            among + upload(TensorData::new(logs, [1, present.len()]), &device)
         }
     };
     log_sum_exp(among) - own_logits(logits, labels)
@@ -79,7 +78,7 @@ fn log_sum_exp(logits: Tensor<2>) -> Tensor<1> {
 
 fn indices(classes: &[Class], device: &Device) -> Tensor<1, Int> {
     let values: Vec<i64> = classes.iter().map(|class| i64::from(class.0)).collect();
-    Tensor::from_data(TensorData::new(values, [classes.len()]), device)
+    upload(TensorData::new(values, [classes.len()]), device)
 }
 
 #[cfg(test)]

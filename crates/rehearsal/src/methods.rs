@@ -84,8 +84,9 @@ impl From<Tensor<1>> for Objective {
 
 /// Where a step goes, and what was seen on the way.
 pub struct Descent {
-    /// The loss, for the log.
-    pub loss: f32,
+    /// The loss, `[1]`, for the log. It stays on the device until the step has been taken: reading it
+    /// makes the host wait for all that is asked before.
+    pub loss: Tensor<1>,
     /// The direction.
     pub gradients: Gradients,
     /// `[n, K]`: see [`Objective::logits`].
@@ -107,7 +108,7 @@ pub trait Method: DynClone + Send + Sync {
         let Objective { loss, logits, features } = self.objective(network, batch);
         let loss = loss?;
         let gradients = Gradients::from_loss(&loss, network);
-        Some(Descent { loss: loss.into_scalar(), gradients, logits, features })
+        Some(Descent { loss: loss.without_autodiff(), gradients, logits, features })
     }
 
     /// The head that it trains.

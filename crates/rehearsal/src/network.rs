@@ -34,6 +34,7 @@ pub use running::Running;
 pub use state::{Array, State, StateError};
 
 use crate::{
+    device::upload,
     rng::{Rng, RngStream},
     sample::ImageShape,
 };
@@ -122,6 +123,11 @@ impl Network {
     /// d: how many features an image has.
     pub fn feature_size(&self) -> usize {
         self.backbone.feature_size()
+    }
+
+    /// What really computes its backbone.
+    pub fn kernels(&self) -> Kernels {
+        self.backbone.kernels()
     }
 
     /// How many classes its head has.
@@ -213,7 +219,7 @@ impl Network {
 fn xavier<const D: usize>(shape: [usize; D], fans: usize, rng: &mut Rng, device: &Device) -> Tensor<D> {
     let bound = xavier_bound(fans);
     let values: Vec<f32> = (0..shape.iter().product()).map(|_| rng.uniform(-bound, bound) as f32).collect();
-    Tensor::from_data(TensorData::new(values, shape), device)
+    upload(TensorData::new(values, shape), device)
 }
 
 fn xavier_bound(fans: usize) -> f64 {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     choice::choice,
+    device::{read, upload},
     gradients::Gradients,
     network::{Array, Network, State, StateError},
 };
@@ -108,10 +109,7 @@ impl Sgd {
 
     /// What it remembers, under the names of `network`'s parameters.
     pub fn state(&self, network: &Network) -> State {
-        let array = |velocity: &Tensor<1>| Array {
-            shape: velocity.dims().to_vec(),
-            values: velocity.clone().into_data().try_to_vec().expect("velocities are f32"),
-        };
+        let array = |velocity: &Tensor<1>| Array { shape: velocity.dims().to_vec(), values: read(velocity.clone()) };
         let named = |velocity: &Vec<Tensor<1>>| {
             network.parameters().into_iter().zip(velocity).map(|((name, _), v)| (name, array(v))).collect()
         };
@@ -125,7 +123,7 @@ impl Sgd {
     pub fn load(&mut self, state: &State, network: &Network) -> Result<(), StateError> {
         let tensor = |(name, parameter): (String, Tensor<1>)| {
             let array = state.array(&name, &parameter.dims())?;
-            Ok(Tensor::from_data(TensorData::new(array.values.clone(), parameter.dims()), &parameter.device()))
+            Ok(upload(TensorData::new(array.values.clone(), parameter.dims()), &parameter.device()))
         };
         let velocity = network.parameters().into_iter().map(tensor);
         self.velocity = if state.0.is_empty() { None } else { Some(velocity.collect::<Result<_, StateError>>()?) };

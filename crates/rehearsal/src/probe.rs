@@ -14,6 +14,7 @@ pub use look_ahead::LookAhead;
 use crate::{
     choice::{About, choice},
     clock::Phase,
+    device::read_all,
     memory::Memory,
     network::{Network, Norm, State},
     sample::{Class, ImageShape, Sample, Slot, to_tensor},
@@ -29,6 +30,12 @@ pub trait Probe {
     /// through the network as one batch.
     fn loss_change(&mut self, _: &[Slot]) -> Vec<f32> {
         unimplemented!("this probe knows no changes of loss")
+    }
+
+    /// The same for several draws, each of which is a batch of its own. On a GPU they are read back
+    /// together, so that it does not wait for the host between them.
+    fn loss_changes(&mut self, draws: &[&[Slot]]) -> Vec<Vec<f32>> {
+        draws.iter().map(|draw| self.loss_change(draw)).collect()
     }
 
     /// The features of the raw image in each slot, in eval mode.
@@ -206,7 +213,7 @@ impl<'a> StepProbe<'a> {
     }
 
     /// By the loss of the samples before and after the virtual step.
-    fn look_ahead(&mut self, slots: &[Slot], labels: &[Class]) -> Vec<f32> {
+    fn look_ahead(&mut self, slots: &[Slot], labels: &[Class]) -> Tensor<1> {
         let images = self.images(slots);
         let (network, Incoming { anchors, seen, .. }) = (self.network, self.incoming);
         let (lr, norm, mark) = (self.scoring.lr, self.scoring.norm, &mut self.mark);
@@ -248,18 +255,10 @@ impl<'a> StepProbe<'a> {
         }
     }
 
-    fn probe(&self) -> NetworkProbe<'a> {
-        NetworkProbe { network: self.network, seen: self.incoming.seen, shape: self.scoring.shape }
-    }
-}
-
-impl Probe for StepProbe<'_> {
-    fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
-        if slots.is_empty() {
-            return Vec::new();
-        }
+    /// How the loss of each sample of a draw changes: `[n]`, not yet read back.
+    fn score(&mut self, slots: &[Slot]) -> Tensor<1> {
         let labels: Vec<Class> = slots.iter().map(|&slot| self.memory.label(slot)).collect();
-        let changes = match self.scoring.score {
+        match self.scoring.score {
             ScoreKind::LookAhead => self.look_ahead(slots, &labels),
             ScoreKind::HeadAhead => {
                 let features = self.pass(slots);
@@ -273,10 +272,30 @@ impl Probe for StepProbe<'_> {
                 let features = self.kept_or_passed(slots);
                 self.last_layer().loss_change(features, &labels)
             }
+        }
+    }
+
+    fn probe(&self) -> NetworkProbe<'a> {
+        NetworkProbe { network: self.network, seen: self.incoming.seen, shape: self.scoring.shape }
+    }
+}
+
+impl Probe for StepProbe<'_> {
+    fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
+        self.loss_changes(&[slots]).concat()
+    }
+
+    fn loss_changes(&mut self, draws: &[&[Slot]]) -> Vec<Vec<f32>> {
+        let asked = draws.iter().filter(|slots| !slots.is_empty());
+        let scores = asked.map(|slots| self.score(slots)).collect();
+        let mut read = read_all(scores).into_iter();
+        let mut answer = |slots: &&[Slot]| {
+            let changes = if slots.is_empty() { Vec::new() } else { read.next().expect("each was scored") };
+            let candidates = slots.iter().zip(&changes).map(|(&slot, &loss_change)| Candidate { slot, loss_change });
+            self.candidates.extend(candidates);
+            changes
         };
-        let candidates = slots.iter().zip(&changes).map(|(&slot, &loss_change)| Candidate { slot, loss_change });
-        self.candidates.extend(candidates);
-        changes
+        draws.iter().map(&mut answer).collect()
     }
 
     fn features(&mut self, slots: &[Slot]) -> Vec<Vec<f32>> {

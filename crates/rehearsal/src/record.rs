@@ -16,7 +16,8 @@ pub(crate) fn record(
     steps: u64,
     test_images: usize,
 ) -> Record {
-    let Progress { matrix, recalibration, recalibrated, task_seconds, phases, peak_memory_bytes, .. } = progress;
+    let Progress { matrix, recalibration, recalibrated, task_seconds, phases, peak_memory_bytes, computed, .. } =
+        progress;
     let total: f64 = task_seconds.iter().sum();
     let measures = Measures::from(matrix);
     let happened = recalibration.as_ref().is_some_and(Recalibrations::happened);
@@ -36,6 +37,7 @@ pub(crate) fn record(
         backward_transfer: measures.backward_transfer,
         matrix: measures.matrix,
         samples_per_second: steps as f64 * config.learner.batch as f64 / total,
+        computed,
         seconds: Seconds { total, tasks: task_seconds, phases },
         steps,
         peak_memory_bytes,

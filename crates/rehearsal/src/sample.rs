@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 pub use rehearsal_data::{Image, ImageShape};
 
+use crate::device::upload;
+
 /// A class, numbered in order of appearance in the stream: the classes seen so far are always
 /// `0..n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -56,7 +58,7 @@ pub fn to_tensor<'a>(images: impl ExactSizeIterator<Item = &'a [u8]>, shape: Ima
         assert_eq!(image.len(), shape.bytes(), "an image of another shape");
         values.extend(image.iter().map(|&byte| f32::from(byte) / 255.0));
     }
-    Tensor::from_data(TensorData::new(values, [count, shape.height, shape.width, shape.channels]), device)
+    upload(TensorData::new(values, [count, shape.height, shape.width, shape.channels]), device)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use burn::tensor::Tensor;
 
 use crate::{
+    device::read,
     gradients::Gradients,
     losses::cross_entropy_seen,
     network::{Network, Norm},
@@ -60,7 +61,7 @@ impl SampleProbe for NetworkProbe<'_> {
             let images = to_tensor(samples.iter().map(|sample| &*sample.image), self.shape, &device);
             let features: Tensor<2> = network.features(images, Norm::Eval);
             let size = features.dims()[1];
-            let values = features.into_data().try_to_vec::<f32>().expect("features are f32");
+            let values = read(features);
             rows.extend(values.chunks_exact(size).map(<[f32]>::to_vec));
         }
         rows

@@ -6,6 +6,7 @@ use burn::tensor::Device;
 use rehearsal::{
     config::PartialConfig,
     datasets::{Dataset, Request, Split},
+    device::read,
     experiment::{Experiment, Outcome},
     network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm, State},
     sample::to_tensor,
@@ -46,7 +47,7 @@ fn winograd_features_of_a_trained_network_are_within_1e_4_of_direct_ones() {
             Architecture { backbone: BackboneKind::ResNet18, width: 8, head, classes: 4, input, kernels, threads: 2 };
         let mut network = Network::new(&architecture, 0, &device);
         network.load(&state).unwrap();
-        network.valid().features(images.clone(), norm).into_data().try_to_vec().unwrap()
+        read(network.valid().features(images.clone(), norm))
     };
     for norm in [Norm::Batch, Norm::Eval] {
         let (direct, winograd) = (features(Kernels::Direct, norm), features(Kernels::Winograd, norm));

@@ -1,14 +1,16 @@
-//! Whole networks and whole steps against PyTorch: see `tests/goldens/README.md`.
+//! Whole networks and whole steps against PyTorch: see `tests/goldens/README.md`. On the processor, or
+//! on the device that `REHEARSAL_DEVICE` names.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod goldens;
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Tensor;
 use goldens::{Golden, assert_close, assert_state_close};
 use rehearsal::{
     Learner,
     config::PartialConfig,
+    device::{DeviceName, read},
     gradients::Gradients,
     learner::{Parts, training_device},
     losses::{Denominator, cross_entropy, proxy_contrastive},
@@ -28,8 +30,17 @@ use rehearsal::{
 
 const TEMPERATURE: f64 = 0.09;
 
-/// What computes: our kernels in both ways, and Burn's operations.
-const EVERY_WAY: [Kernels; 3] = [Kernels::Winograd, Kernels::Direct, Kernels::Composed];
+/// What computes on this device: our kernels in both ways, and Burn's operations.
+fn every_way() -> Vec<Kernels> {
+    match device_name() {
+        DeviceName::CPU => vec![Kernels::Winograd, Kernels::Direct, Kernels::Composed],
+        _ => vec![Kernels::Composed],
+    }
+}
+
+fn device_name() -> DeviceName {
+    std::env::var("REHEARSAL_DEVICE").map_or(DeviceName::CPU, |name| name.parse().unwrap())
+}
 
 /// A network with the golden parameters under `prefix`, for images of `size` × `size`.
 fn network(
@@ -42,18 +53,18 @@ fn network(
     let input = ImageShape { height: size, width: size, channels: 3 };
     let architecture =
         Architecture { backbone: BackboneKind::ResNet18, width, head, classes, input, kernels, threads: 2 };
-    let mut network = Network::new(&architecture, 0, &training_device(&Device::flex()));
+    let mut network = Network::new(&architecture, 0, &training_device(&device_name().open().unwrap()));
     network.load(&golden.state(prefix)).unwrap();
     network
 }
 
 fn values<const D: usize>(tensor: &Tensor<D>) -> Vec<f32> {
-    tensor.clone().into_data().try_to_vec().unwrap()
+    read(tensor.clone())
 }
 
 #[test]
 fn parity_network_features_in_every_norm_mode() {
-    EVERY_WAY.into_iter().for_each(features_in_every_norm_mode);
+    every_way().into_iter().for_each(features_in_every_norm_mode);
 }
 
 fn features_in_every_norm_mode(kernels: Kernels) {
@@ -76,7 +87,7 @@ fn features_in_every_norm_mode(kernels: Kernels) {
 
 #[test]
 fn parity_network_losses_and_gradients() {
-    EVERY_WAY.into_iter().for_each(losses_and_gradients);
+    every_way().into_iter().for_each(losses_and_gradients);
 }
 
 fn losses_and_gradients(kernels: Kernels) {
@@ -117,7 +128,8 @@ struct GoldenProbe {
 
 impl Probe for GoldenProbe {
     fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
-        let scores = self.look_ahead.loss_change(&select(&self.images, slots), &at(&self.labels, slots), Norm::Batch);
+        let (images, labels) = (select(&self.images, slots), at(&self.labels, slots));
+        let scores = read(self.look_ahead.loss_change(&images, &labels, Norm::Batch));
         self.scores.push(scores.clone());
         scores
     }
@@ -136,12 +148,12 @@ fn at<T: Copy>(values: &[T], slots: &[Slot]) -> Vec<T> {
 /// its threads), and from there on the two runs are two runs.
 #[test]
 fn parity_pcr_balanced_four_steps() {
-    EVERY_WAY.into_iter().for_each(pcr_balanced_four_steps);
+    every_way().into_iter().for_each(pcr_balanced_four_steps);
 }
 
 fn pcr_balanced_four_steps(kernels: Kernels) {
     let golden = Golden::open("pcr_balanced");
-    let plain = Device::flex();
+    let plain = device_name().open().unwrap();
     let mut method = Pcr { temperature: TEMPERATURE, denominator: Denominator::Multiset, reduction: Reduction::Mean };
     let retrieval = LossChange { high: 2, low: 2, candidates: 6 };
     for step in 0..4 {
@@ -165,7 +177,7 @@ fn pcr_balanced_four_steps(kernels: Kernels) {
         let draw = |name: &str| golden.integers(&named(name)).into_iter().map(Slot).collect::<Vec<_>>();
         let picked = retrieval.pick(&draw("draw_high"), &draw("draw_low"), &mut probe);
         let slots: Vec<Slot> = picked.iter().map(|retrieved| retrieved.slot).collect();
-        assert_close("virtual_loss", &[probe.look_ahead.loss], golden.values(&named("virtual_loss")), 1e-4);
+        assert_close("virtual_loss", &[probe.look_ahead.loss()], golden.values(&named("virtual_loss")), 1e-4);
         assert_close("score_high", &probe.scores[0], golden.values(&named("score_high")), 1e-4);
         assert_close("score_low", &probe.scores[1], golden.values(&named("score_low")), 1e-4);
         assert_eq!(slots.iter().map(|slot| slot.0).collect::<Vec<_>>(), golden.integers(&named("slots")));
@@ -214,7 +226,7 @@ impl OneStep {
     /// Descends once; loss and parameters must be the golden ones.
     fn step(&mut self, method: &mut dyn Method, batch: &StepBatch) -> Descent {
         let descent = method.descent(&mut self.network, batch).unwrap();
-        assert_close("loss", &[descent.loss], &[self.golden.scalar("loss")], 1e-4);
+        assert_close("loss", &values(&descent.loss), &[self.golden.scalar("loss")], 1e-4);
         self.network = self.network.clone().plain_step(&descent.gradients, 0.1);
         assert_state_close(&self.network.state(), &self.golden.state("after."), 1e-3);
         descent
@@ -223,7 +235,7 @@ impl OneStep {
 
 #[test]
 fn parity_er_one_step() {
-    for kernels in EVERY_WAY {
+    for kernels in every_way() {
         let mut one = OneStep::open("er", kernels);
         let batch = one.batch(one.replayed(), 6);
         one.step(&mut Er { reduction: Reduction::Mean }, &batch);
@@ -232,7 +244,7 @@ fn parity_er_one_step() {
 
 #[test]
 fn parity_er_ace_one_step() {
-    for kernels in EVERY_WAY {
+    for kernels in every_way() {
         let mut one = OneStep::open("er_ace", kernels);
         let batch = one.batch(one.replayed(), 4);
         one.step(&mut ErAce(ErAceOptions { task_free: false, head: AceHead::Linear }), &batch);
@@ -241,7 +253,7 @@ fn parity_er_ace_one_step() {
 
 #[test]
 fn parity_der_pp_one_step() {
-    for kernels in EVERY_WAY {
+    for kernels in every_way() {
         let mut one = OneStep::open("der_pp", kernels);
         let stored = one.golden.rows("memory.logits", &one.network.device());
         let first = Draw { anchors: one.anchors("memory."), logits: Some(stored) };
@@ -256,7 +268,7 @@ fn parity_der_pp_one_step() {
 
 #[test]
 fn parity_a_gem_one_step() {
-    for kernels in EVERY_WAY {
+    for kernels in every_way() {
         let mut one = OneStep::open("a_gem", kernels);
         let batch = one.batch(one.replayed(), 6);
         let mut before = one.network.clone();
@@ -283,7 +295,7 @@ fn parity_cls_er_one_step() {
         plastic_frequency: 1.0,
         plastic_alpha: 0.999,
     };
-    for kernels in EVERY_WAY {
+    for kernels in every_way() {
         let mut one = OneStep::open("cls_er", kernels);
         let mut method = ClsEr::new(options);
         method.start(&one.network);
@@ -314,13 +326,14 @@ fn golden_learner(golden: &Golden, method: &str, kernels: Kernels) -> Learner {
     let retrieval = if low == 0 { "mir" } else { "balanced" };
     let settings = format!(
         "method = '{method}'\nretrieval = '{retrieval}'\nratio = '{high}:{low}'\nretrieved = {}\ncandidates = {}\n\
-         lr = {}\ntemperature = {}\nviews = 'raw'\nmemory = {}\nwidth = {}\nkernels = '{kernels}'\nthreads = 2",
+         lr = {}\ntemperature = {}\nviews = 'raw'\nmemory = {}\nwidth = {}\nkernels = '{kernels}'\nthreads = 2\ndevice = '{}'",
         high + low,
         number("candidates"),
         golden.metadata("lr"),
         golden.metadata("tau"),
         golden.shape("memory.y")[0],
         golden.shape("before.stem_conv.weight")[0],
+        device_name(),
     );
     let &[_, height, width, channels] = golden.shape("memory.bytes") else { panic!("images have four axes") };
     let head = if method == "pcr" { "before.proxies" } else { "before.linear_weight" };
@@ -348,7 +361,7 @@ fn golden_samples(golden: &Golden, prefix: &str) -> Vec<Sample> {
 /// ones.
 fn parity_learner(name: &str, method: &str) {
     let golden = Golden::open(name);
-    for kernels in EVERY_WAY {
+    for kernels in every_way() {
         let mut learner = golden_learner(&golden, method, kernels);
         for step in 0..3 {
             let named = |name: &str| format!("step{step}.{name}");
@@ -387,11 +400,12 @@ fn parity_sgd_momentum_and_weight_decay() {
     let golden = Golden::open("sgd");
     let settings = format!(
         "method = 'fine-tune'\nbackbone = 'pixels'\nviews = 'raw'\nbatch = 4\nepochs = {}\nschedule = 'cosine'\nlr = {}\n\
-         momentum = {}\nweight-decay = {}",
+         momentum = {}\nweight-decay = {}\ndevice = '{}'",
         golden.metadata("steps"),
         golden.metadata("lr"),
         golden.metadata("momentum"),
         golden.metadata("weight_decay"),
+        device_name(),
     );
     let shape = ImageShape { height: 3, width: 4, channels: 1 };
     let learner = Learner::builder().shape(shape).classes(&["0", "1", "2"]);

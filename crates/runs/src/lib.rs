@@ -24,6 +24,7 @@
 
 pub mod atomic;
 mod claim;
+mod computed;
 mod diagnostics;
 mod error;
 pub mod files;
@@ -39,6 +40,7 @@ pub mod seal;
 mod settings;
 mod steps_log;
 
+pub use computed::Computed;
 pub use diagnostics::{ClassDrift, Correlation, DiagnosticsError, Picks, Stretch, TaskDiagnostics};
 pub use error::DirectoryError;
 pub use grid_directory::{GridDirectory, GridLock};

@@ -7,7 +7,7 @@ use rehearsal_measure::{
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{phases::Phases, seal::BrokenSeal, settings::Settings};
+use crate::{computed::Computed, phases::Phases, seal::BrokenSeal, settings::Settings};
 
 /// The result of a run. Accuracies are fractions; what is not defined (forgetting of a single task)
 /// is null.
@@ -45,6 +45,10 @@ pub struct Record {
     pub matrix: AccuracyMatrix,
     /// Where the time went.
     pub seconds: Seconds,
+    /// What computed it: one, unless it was resumed on another device. Nothing in results of earlier
+    /// versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub computed: Vec<Computed>,
     /// Optimisation steps.
     pub steps: u64,
     /// New training samples per second of the whole run, testing included.

@@ -4,7 +4,10 @@
 use std::fmt::Write as _;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, Error, FromArgMatches};
-use rehearsal::config::{ConfigError, PartialConfig};
+use rehearsal::{
+    config::{ConfigError, PartialConfig},
+    device::DeviceKind,
+};
 use rehearsal_runs::{Place, SETTINGS, Setting};
 
 use crate::flags::as_flags;
@@ -65,7 +68,11 @@ fn flag(setting: &'static Setting) -> Option<Arg> {
 
 /// What a setting is, with its default; other settings as flags.
 fn help(setting: &Setting) -> String {
-    let text = as_flags(setting.help).replace('`', "");
+    let mut text = as_flags(setting.help).replace('`', "");
+    // Which devices there are to name depends on what was built.
+    if setting.name == "device" {
+        let _ = write!(text, ": {}", DeviceKind::built_names());
+    }
     match PartialConfig::default_text(setting.name) {
         Some(default) if !matches!(setting.place, Place::Switch { .. }) => format!("{text} [default: {default}]"),
         _ => text,

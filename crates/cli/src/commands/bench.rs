@@ -1,14 +1,16 @@
 //! `rehearsal bench`: the workload of one balanced step, as the PyTorch yardstick measures it; and
 //! cheaper retrievals.
 
+mod count;
 mod retrieval;
 
 use std::{process::ExitCode, time::Instant};
 
 use anyhow::{Context, Result};
 use rehearsal::{
-    Device, Tensor, TensorData,
+    Device, TensorData,
     config::PartialConfig,
+    device::{DeviceIdentity, identify, read_all, upload},
     learner::{check_room, on_threads, training_device},
     losses::Denominator,
     methods::{Draw, Method, Pcr, Reduction, StepBatch},
@@ -22,49 +24,61 @@ use rehearsal::{
 use serde_json::json;
 
 use crate::{
-    args::{Bench, Benchmark},
+    args::{Bench, Benchmark, StepBench},
     flags::as_flags,
     printer::{message, print},
 };
 
 const CLASSES: usize = 100;
 const LR: f64 = 0.1;
+const ENGINE: &str = concat!("rehearsal ", env!("CARGO_PKG_VERSION"));
 
 /// Measures and prints.
 pub fn bench(args: &Bench) -> Result<ExitCode> {
     match &args.what {
-        Benchmark::Step { width, size, threads, repeats } => {
-            let [width, size, threads, repeats] = [*width, *size, *threads, *repeats].map(usize::from);
-            bench_step(width, size, threads, repeats)
-        }
+        Benchmark::Step(args) => bench_step(args),
         Benchmark::Retrieval(args) => retrieval::retrieval(args),
     }
 }
 
 /// Prints a line of JSON.
-fn bench_step(width: usize, size: usize, threads: usize, repeats: usize) -> Result<ExitCode> {
-    let config = PartialConfig { width: Some(width), ..PartialConfig::default() }.learner()?;
-    if let Err(error) = check_room(&config, ImageShape { height: size, width: size, channels: 3 }, CLASSES) {
-        message(&as_flags(&format!("error: {error}")));
-        return Ok(ExitCode::from(2));
-    }
-    let line = on_threads(threads, || step(width, size, threads, repeats)).context("threads cannot be started")?;
+fn bench_step(args: &StepBench) -> Result<ExitCode> {
+    let [width, size, threads] = [args.width, args.size, args.threads].map(usize::from);
+    let settings = PartialConfig { width: Some(width), device: Some(args.device), ..PartialConfig::default() };
+    let room = || -> Result<Device> {
+        let config = settings.learner()?;
+        check_room(&config, ImageShape { height: size, width: size, channels: 3 }, CLASSES)?;
+        Ok(args.device.open()?)
+    };
+    let device = match room() {
+        Ok(device) => device,
+        Err(error) => {
+            message(&as_flags(&format!("error: {error:#}")));
+            return Ok(ExitCode::from(2));
+        }
+    };
+    let measured = on_threads(threads, || if args.count { count::count(args) } else { Ok(step(args, &device)) });
+    let mut line = measured.context("threads cannot be started")??;
+    let DeviceIdentity { backend, adapter } = identify(&device);
+    line["device"] = json!(args.device);
+    line["backend"] = json!(backend);
+    line["adapter"] = json!(adapter);
     print(&format!("{line}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn step(width: usize, size: usize, threads: usize, repeats: usize) -> serde_json::Value {
-    let mut workload = Workload::new(width, size, threads);
+fn step(args: &StepBench, device: &Device) -> serde_json::Value {
+    let [width, size, threads, repeats] = [args.width, args.size, args.threads, args.repeats].map(usize::from);
+    let mut workload = Workload::new(width, size, threads, device);
     let ahead = workload.look_ahead();
-    let score = median_milliseconds(repeats, || drop(workload.score(&ahead)));
-    let train = median_milliseconds(repeats, || workload.train());
-    let step = median_milliseconds(repeats, || {
+    let score = median_milliseconds(repeats, device, || drop(workload.score(&ahead)));
+    let train = median_milliseconds(repeats, device, || workload.train());
+    let step = median_milliseconds(repeats, device, || {
         let ahead = workload.look_ahead();
         drop(workload.score(&ahead));
         workload.train();
     });
-    let engine = concat!("rehearsal ", env!("CARGO_PKG_VERSION"));
-    json!({ "engine": engine, "width": width, "size": size, "threads": threads, "score": score, "train": train, "step": step })
+    json!({ "engine": ENGINE, "width": width, "size": size, "threads": threads, "score": score, "train": train, "step": step })
 }
 
 /// Random images and labels, and a network of 100 classes.
@@ -76,7 +90,7 @@ struct Workload {
 }
 
 impl Workload {
-    fn new(width: usize, size: usize, threads: usize) -> Self {
+    fn new(width: usize, size: usize, threads: usize, plain: &Device) -> Self {
         let method = Pcr { temperature: 0.09, denominator: Denominator::Multiset, reduction: Reduction::Mean };
         let input = ImageShape { height: size, width: size, channels: 3 };
         let architecture = Architecture {
@@ -88,18 +102,17 @@ impl Workload {
             kernels: Kernels::Winograd,
             threads,
         };
-        let plain = Device::flex();
-        let device = training_device(&plain);
+        let device = training_device(plain);
         let mut rng = Rng::new(0, RngStream::Split, &[]);
         let mut anchors = |count: usize, device: &Device| {
             let values: Vec<f32> = (0..count * input.bytes()).map(|_| rng.unit() as f32).collect();
-            let images = Tensor::from_data(TensorData::new(values, [count, size, size, 3]), device);
+            let images = upload(TensorData::new(values, [count, size, size, 3]), device);
             Anchors { images, labels: (0..count).map(|_| Class(rng.below(CLASSES as u64) as u16)).collect() }
         };
         let incoming = anchors(20, &device);
         let draw = Draw { anchors: anchors(20, &device), logits: None };
         let batch = StepBatch { incoming, draws: vec![draw], task: TaskId(0), seen: CLASSES };
-        let draws = [anchors(50, &plain), anchors(50, &plain)];
+        let draws = [anchors(50, plain), anchors(50, plain)];
         Self { network: Network::new(&architecture, 0, &device), method, batch, draws }
     }
 
@@ -127,14 +140,22 @@ struct Ready<'a> {
 }
 
 impl Probe for Ready<'_> {
-    fn loss_change(&mut self, slots: &[Slot]) -> Vec<f32> {
-        let draw = self.draws.next().expect("a pick asks once for each side");
-        assert_eq!(draw.labels.len(), slots.len());
-        self.ahead.loss_change(&draw.images, &draw.labels, Norm::Batch)
+    fn loss_changes(&mut self, draws: &[&[Slot]]) -> Vec<Vec<f32>> {
+        let changes = draws.iter().map(|slots| {
+            let draw = self.draws.next().expect("a pick asks once for each side");
+            assert_eq!(draw.labels.len(), slots.len());
+            self.ahead.loss_change(&draw.images, &draw.labels, Norm::Batch)
+        });
+        read_all(changes.collect())
     }
 }
 
-fn median_milliseconds(repeats: usize, mut work: impl FnMut()) -> f64 {
+/// A device may still be at work when the host has asked for everything: it is waited for.
+fn median_milliseconds(repeats: usize, device: &Device, mut work: impl FnMut()) -> f64 {
+    let mut work = || {
+        work();
+        device.sync().expect("a device that took the work does it");
+    };
     for _ in 0..3 {
         work();
     }

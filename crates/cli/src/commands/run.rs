@@ -70,6 +70,9 @@ fn prepare(args: &Run) -> Result<Prepared> {
     }
     pack(&PartialConfig::parse(&RunDirectory::read_config(directory)?)?.overridden_by(&adjusted), args.quiet)?;
     let experiment = Experiment::resume(directory, |saved| *saved = saved.overridden_by(&adjusted))?;
+    if let ([_, .., now], false) = (&experiment.progress().computed[..], args.quiet) {
+        message(&format!("goes on with {now}: it is no longer what one device alone would compute"));
+    }
     Ok(Prepared::Ready(Box::new(experiment)))
 }
 
@@ -147,14 +150,16 @@ fn begin_in_free_directory(settings: &PartialConfig) -> Result<Experiment> {
     }
 }
 
-/// What may change when a run goes on: only what does not change its results.
+/// What may change when a run goes on: only what does not change its results, and the device, which
+/// its result tells.
 fn adjusted(args: &Run) -> Result<PartialConfig> {
     let settings = args.settings.settings()?;
-    let allowed = PartialConfig { threads: settings.threads, data: settings.data.clone(), ..PartialConfig::default() };
+    let PartialConfig { threads, device, ref data, .. } = settings;
+    let allowed = PartialConfig { threads, device, data: data.clone(), ..PartialConfig::default() };
     if settings == allowed {
         return Ok(allowed);
     }
     Err(anyhow!(
-        "`--resume` goes on with the settings of the run: only --threads, --data, --quiet and --json may stand beside it"
+        "`--resume` goes on with the settings of the run: only --threads, --data, --device, --quiet and --json may stand beside it"
     ))
 }

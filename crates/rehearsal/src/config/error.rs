@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::{
+    device::DeviceError,
     methods::MethodKind,
     probe::ScoreNorm,
     retrieval::{Ratio, RetrievalKind},
@@ -25,6 +26,9 @@ pub enum ConfigError {
         /// What is wrong with it.
         why: String,
     },
+    /// A device that this program cannot use.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// A count that is not between 1 and its limit.
     #[error("`{setting}` must be between 1 and {most}, not {found}")]
     Count {

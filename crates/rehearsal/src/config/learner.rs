@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, DeviceKind, Offer, in_range, not_negative, positive, share};
+use super::{ConfigError, Offer, in_range, not_negative, positive, share};
 use crate::{
     choice::Choice,
+    device::DeviceName,
     learner::CustomNames,
     memory::{GssOptions, PolicyKind, Retrievable},
     methods::{AceHead, MethodKind, MethodOptions},
@@ -57,7 +58,7 @@ pub struct LearnerConfig {
     /// Threads; results do not depend on it.
     pub threads: usize,
     /// Where tensors live.
-    pub device: DeviceKind,
+    pub device: DeviceName,
     /// The feature extractor.
     pub backbone: BackboneKind,
     /// What computes the convolutions on the processor.
@@ -121,6 +122,7 @@ impl LearnerConfig {
         if let Some(&(setting, found, most)) = limits.iter().find(|(_, found, most)| found > most) {
             return Err(ConfigError::TooLarge { setting, most, found });
         }
+        self.device.check()?;
         self.method_options.check()?;
         self.optimizer.check()?;
         if !self.method.chooses_head() && self.method_options.er_ace.head != AceHead::Linear {

@@ -6,9 +6,10 @@ use std::{fmt::Display, path::PathBuf, str::FromStr};
 use rehearsal_runs::{Setting, settings_table};
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, DeviceKind, JointPasses, Offer, Recalibrate};
+use super::{ConfigError, JointPasses, Offer, Recalibrate};
 use crate::{
     datasets::{Chain, Dataset},
+    device::DeviceName,
     learner::CustomNames,
     losses::Denominator,
     memory::{PolicyKind, Retrievable},

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{Experiment, ExperimentError, Progress};
 use crate::{
-    config::{Config, Recalibrate},
+    config::{Config, LearnerConfig, Recalibrate},
     learner::{Added, Learner, Loaded, Parts, Position},
     record::peak_memory,
 };
@@ -27,11 +27,16 @@ fn settings(config: &Config) -> Settings {
     Settings::new(config).expect("settings are plain data")
 }
 
-/// A setting that differs and must not, with both values.
+/// A setting that differs and must not, with both values. A run may go on with another device: it is
+/// no longer the same to the bit, and its result says so.
 fn difference(ours: &Settings, saved: &Settings) -> Option<String> {
-    let name = ours.difference(saved)?;
+    let device = ours.get("device").map(|device| ("device".to_owned(), device.clone()));
+    let others = saved.names().filter(|name| *name != "device");
+    let others = others.filter_map(|name| Some((name.to_owned(), saved.get(name)?.clone())));
+    let saved: Settings = others.chain(device).collect();
+    let name = ours.difference(&saved)?;
     let value = |of: &Settings| of.get(name).map_or("not set".into(), Value::to_string);
-    let (saved, ours) = (value(saved), value(ours));
+    let (saved, ours) = (value(&saved), value(ours));
     Some(format!("`{name}` was {saved} when it was written and is {ours} now"))
 }
 
@@ -63,8 +68,9 @@ impl Experiment {
         if !path.exists() {
             return Ok(());
         }
-        let threads = self.config.learner.threads;
-        let Loaded { learner, run, .. } = Learner::read(&path, parts, |config| config.threads = threads)?;
+        let (threads, device) = (self.config.learner.threads, self.config.learner.device);
+        let here = |config: &mut LearnerConfig| (config.threads, config.device) = (threads, device);
+        let Loaded { learner, run, .. } = Learner::read(&path, parts, here)?;
         let foreign = |why: String| ExperimentError::Checkpoint { path: path.clone(), why };
         let run = run.ok_or_else(|| foreign("it is a model, which no run wrote".into()))?;
         let header: RunHeader = serde_json::from_value(run).map_err(|error| foreign(error.to_string()))?;
@@ -141,6 +147,8 @@ mod tests {
         let table = |json: &str| serde_json::from_str::<Settings>(json).unwrap();
         let saved = table(r#"{"lr": 0.1, "threads": 2, "seed": 1}"#);
         assert_eq!(difference(&table(r#"{"lr": 0.1, "threads": 8, "seed": 1}"#), &saved), None);
+        let elsewhere = table(r#"{"lr": 0.1, "threads": 2, "seed": 1, "device": "wgpu"}"#);
+        assert_eq!(difference(&elsewhere, &saved), None, "a run may go on elsewhere");
         assert_eq!(
             difference(&table(r#"{"lr": 0.2, "threads": 2, "seed": 1}"#), &saved).as_deref(),
             Some("`lr` was 0.1 when it was written and is 0.2 now")

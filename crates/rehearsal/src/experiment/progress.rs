@@ -1,7 +1,7 @@
 //! What a run has come to, besides its learner.
 
 use rehearsal_measure::AccuracyMatrix;
-use rehearsal_runs::{LogPosition, Recalibrations};
+use rehearsal_runs::{Computed, LogPosition, Recalibrations};
 use serde::{Deserialize, Serialize};
 
 use crate::{clock::Phases, diagnostics::Diagnostics, observer::StepEvent};
@@ -45,6 +45,9 @@ pub struct Progress {
     pub phases: Phases,
     /// The highest resident memory so far, in bytes.
     pub peak_memory_bytes: Option<u64>,
+    /// What computed it so far.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub computed: Vec<Computed>,
     /// How far `steps.jsonl` was.
     pub log: LogPosition,
     /// What the last step was like.
@@ -58,6 +61,15 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Notes what computes from now on, unless it is what computed the last step.
+    pub(super) fn note_computed(&mut self, computed: Computed) {
+        // What was opened, but took no step, computed nothing.
+        self.computed.retain(|earlier| earlier.from_step < computed.from_step);
+        if self.computed.last().is_none_or(|last| !last.is_like(&computed)) {
+            self.computed.push(computed);
+        }
+    }
+
     /// Keeps the loss of a step, if it is the highest, when so many classes had appeared.
     pub(super) fn note_loss(&mut self, event: &StepEvent, classes: usize) {
         let Some(loss) = event.loss else { return };
@@ -70,5 +82,26 @@ impl Progress {
     pub(super) fn count_seconds(&mut self, task: usize, seconds: f64) {
         self.task_seconds.resize(self.task_seconds.len().max(task + 1), 0.0);
         self.task_seconds[task] += seconds;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_computes_is_noted_when_it_changes_and_a_step_was_taken() {
+        let by = |device: &str, from_step| Computed {
+            from_step,
+            device: device.into(),
+            backend: String::new(),
+            adapter: None,
+            kernels: "composed".into(),
+        };
+        let mut progress = Progress::default();
+        for (device, from_step) in [("wgpu", 0), ("cpu", 0), ("cpu", 7), ("wgpu", 9), ("cuda", 9), ("cuda", 20)] {
+            progress.note_computed(by(device, from_step));
+        }
+        assert_eq!(progress.computed, [by("cpu", 0), by("cuda", 9)]);
     }
 }

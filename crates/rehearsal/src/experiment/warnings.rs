@@ -1,5 +1,7 @@
 //! What makes a finished run's result doubtful: it is said at the end, and stands in `result.json`.
 
+use rehearsal_runs::Computed;
+
 use super::{Progress, progress::HighLoss};
 use crate::stream::Stream;
 
@@ -21,7 +23,28 @@ pub(super) fn warnings(progress: &Progress, stream: &Stream) -> Vec<String> {
             Some(Learned { classes, images, accuracy: *row.last()? })
         })
         .collect();
-    progress.highest_loss.and_then(absurd_loss).into_iter().chain(nothing_learned(&tasks)).collect()
+    let doubts = [
+        progress.highest_loss.and_then(absurd_loss),
+        nothing_learned(&tasks),
+        mixed_devices(&progress.computed),
+        chosen_by_timing(&progress.computed),
+    ];
+    doubts.into_iter().flatten().collect()
+}
+
+/// What one device computed, another does not compute again to the bit.
+fn mixed_devices(computed: &[Computed]) -> Option<String> {
+    let [first, others @ ..] = computed else { return None };
+    let others: Vec<String> = others.iter().map(|next| format!("{next} from step {} on", next.from_step + 1)).collect();
+    (!others.is_empty()).then(|| {
+        format!("it was computed by {first}, then by {}: no one of them alone has these bits", others.join(", "))
+    })
+}
+
+/// With autotune, what is fastest decides which kernel is used, and kernels round differently.
+fn chosen_by_timing(computed: &[Computed]) -> Option<String> {
+    let tuned = cfg!(feature = "autotune") && computed.iter().any(|part| part.adapter.is_some());
+    tuned.then(|| "its kernels were chosen by timing them (autotune): the same run may differ in its last bits".into())
 }
 
 fn absurd_loss(HighLoss { loss, step, classes }: HighLoss) -> Option<String> {
@@ -74,6 +97,24 @@ mod tests {
         let told = at(1.25e9, 2).unwrap();
         assert!(told.starts_with("the loss rose to 1.250e9 at step 7, where guessing costs 0.69"), "{told}");
         assert!(at(700.0, 1).is_some(), "a single class costs nothing, but is no reason to divide by it");
+    }
+
+    #[test]
+    fn a_run_of_two_devices_is_told() {
+        let by = |device: &str, adapter: Option<&str>, from_step| Computed {
+            from_step,
+            device: device.into(),
+            backend: String::new(),
+            adapter: adapter.map(str::to_owned),
+            kernels: "winograd".into(),
+        };
+        let (gpu, cpu) = (by("wgpu", Some("some card"), 0), by("cpu", None, 12));
+        assert_eq!(mixed_devices(std::slice::from_ref(&gpu)), None);
+        assert_eq!(
+            mixed_devices(&[gpu, cpu]).unwrap(),
+            "it was computed by wgpu (some card), then by cpu (winograd) from step 13 on: no one of them alone has \
+             these bits"
+        );
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::{Learner, LearnerError, Parts};
 use crate::{
-    config::PartialConfig, methods::MethodKind, network::BackboneKind, retrieval::RetrievalKind, sample::ImageShape,
+    config::PartialConfig, device::DeviceName, methods::MethodKind, network::BackboneKind, retrieval::RetrievalKind,
+    sample::ImageShape,
 };
 
 /// Describes a learner: what is not given has its default.
@@ -86,6 +87,12 @@ impl LearnerBuilder {
     /// Threads; results do not depend on it.
     pub fn threads(mut self, threads: usize) -> Self {
         self.settings.threads = Some(threads);
+        self
+    }
+
+    /// Where it learns: results of other devices are not the same bits.
+    pub fn device(mut self, device: DeviceName) -> Self {
+        self.settings.device = Some(device);
         self
     }
 

@@ -2,7 +2,9 @@
 
 use thiserror::Error;
 
-use crate::{config::ConfigError, datasets::DataError, model_file::ModelFileError, sample::ImageShape};
+use crate::{
+    config::ConfigError, datasets::DataError, device::DeviceError, model_file::ModelFileError, sample::ImageShape,
+};
 
 /// Why a learner cannot do what was asked. Nothing of it has changed then.
 #[derive(Debug, Error)]
@@ -11,6 +13,9 @@ pub enum LearnerError {
     /// Its configuration makes no sense.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// Its device cannot be had.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// Images without pixels, or beyond all measure.
     #[error(
         "images of {}×{} with {} channels cannot be learned from: sides are 1 to 32,768, channels 1 to 1,024",

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 
 use super::{Learner, LearnerError};
 use crate::{
+    device::read,
     network::Norm,
     sample::{Class, Image, Sample, to_tensor},
 };
@@ -55,8 +56,7 @@ impl Learner {
         let mut rows = Vec::with_capacity(images.len());
         for images in images.chunks(BATCH) {
             let images: Tensor<4> = to_tensor(images.iter().map(|image| &***image), self.shape, &device);
-            let logits: TensorData = network.logits(images, Norm::Eval).into_data();
-            let values = logits.try_to_vec::<f32>().expect("logits are f32");
+            let values = read(network.logits(images, Norm::Eval));
             let seen = |row: &[f32]| {
                 let mut row = row[..self.classes.seen()].to_vec();
                 self.classes.retired().for_each(|class| row[class.index()] = f32::NEG_INFINITY);

@@ -7,6 +7,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use super::{Learner, Replayed};
 use crate::{
     clock::Phase,
+    device::{read, upload},
     memory::{KeptFeatures, Memory},
     methods::{Draw, StepBatch},
     probe::{Incoming, Probed, ScoreKind, Scoring, StepProbe},
@@ -68,7 +69,7 @@ impl Learner {
         let kept = self.config.score == ScoreKind::KeptFeatures && self.config.views != Views::Augmented;
         let (Some(features), Some(first), true) = (features, replayed.first(), kept) else { return };
         let size = features.dims()[1];
-        let rows = features.to_data().try_to_vec::<f32>().expect("features are f32");
+        let rows = read(features.clone());
         for (replayed, row) in first.iter().zip(rows.chunks_exact(size)) {
             self.keep_features(replayed.retrieved.slot, row.into());
         }
@@ -100,5 +101,5 @@ pub(super) fn stored_logits(memory: &Memory, slots: &[Slot], views: usize, devic
     let rows = rows.filter(|rows| !rows.is_empty())?;
     // Raw images first, then augmented ones: the rows of the slots over again.
     let values: Vec<f32> = rows.iter().copied().cycle().take(views).flatten().copied().collect();
-    Some(Tensor::from_data(TensorData::new(values, [views, rows[0].len()]), device))
+    Some(upload(TensorData::new(values, [views, rows[0].len()]), device))
 }

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     config::LearnerConfig,
+    device::DeviceName,
     memory::{Memorized, Memory},
     model_file::{self, ArrayToWrite, ModelFileError, Reader},
     network::{Array, HeadKind, State, StateError},
@@ -136,7 +137,8 @@ impl Learner {
         Ok(checksum)
     }
 
-    /// The learner of a file, ready to predict and to go on learning.
+    /// The learner of a file, ready to predict and to go on learning, on the device that it learned
+    /// on.
     ///
     /// # Errors
     /// The file is no model, of another format, or damaged; or it was learned with parts of one's
@@ -151,6 +153,14 @@ impl Learner {
     /// As [`Learner::load`]; or the parts are not those that it was learned with.
     pub fn load_with(path: impl AsRef<Path>, parts: Parts) -> Result<Self, LearnerError> {
         Ok(Self::read(path.as_ref(), parts, |_| {})?.learner)
+    }
+
+    /// As [`Learner::load`], on this device, whichever it was learned on.
+    ///
+    /// # Errors
+    /// As [`Learner::load`]; or this machine or program has no such device.
+    pub fn load_on(path: impl AsRef<Path>, device: DeviceName) -> Result<Self, LearnerError> {
+        Ok(Self::read(path.as_ref(), Parts::new(), |config| config.device = device)?.learner)
     }
 
     /// Writes it into a file, and what is added; the file's checksum.

@@ -2,7 +2,6 @@
 //! points away from those of the memory is more likely to stay; one that is like the others is more
 //! likely to go.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Memorized, Memory, Policy};
@@ -35,23 +34,22 @@ impl Policy for Gss {
     fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng) {
         let rows = self.reference_rows(memory, probe, rng);
         let free = (memory.capacity() - memory.len()).min(samples.len());
-        let mut similarity = |samples: &[Sample]| similarity(&rows, &probe.gradient(samples).flat());
-        let mut samples = samples.into_iter();
-        for mut sample in samples.by_ref().take(free) {
-            sample.similarity = similarity(std::slice::from_ref(&sample.sample)).unwrap_or(FIRST_SIMILARITY);
+        let mut left = samples;
+        let mut first: Vec<Memorized> = left.drain(..free).collect();
+        compare(&mut first, &rows, probe);
+        for sample in first {
             let next = Slot(memory.len());
             memory.place(sample, Some(next));
         }
-        let left: Vec<Memorized> = samples.collect();
         let batch: Vec<Sample> = left.iter().map(|sample| sample.sample.clone()).collect();
-        let unlike = !left.is_empty() && similarity(&batch).is_some_and(|cosine| cosine < 0.0);
+        let unlike = !left.is_empty() && similarities(&rows, &[&batch], probe)[0].is_some_and(|cosine| cosine < 0.0);
         let victims = if unlike { draw(memory, left.len(), rng) } else { Vec::new() };
+        compare(&mut left[..victims.len()], &rows, probe);
         let mut victims = victims.into_iter();
-        for mut sample in left {
-            let slot = victims.next().filter(|&victim| {
-                sample.similarity = similarity(std::slice::from_ref(&sample.sample)).unwrap_or(FIRST_SIMILARITY);
-                rng.happens(replacement(sample.similarity, memory.slots()[victim.0].similarity))
-            });
+        for sample in left {
+            let slot = victims
+                .next()
+                .filter(|&victim| rng.happens(replacement(sample.similarity, memory.slots()[victim.0].similarity)));
             memory.place(sample, slot);
         }
     }
@@ -70,10 +68,23 @@ impl Gss {
     }
 }
 
-/// The highest cosine of a gradient to any row; none without rows.
-fn similarity(rows: &[FlatGradient], gradient: &FlatGradient) -> Option<f32> {
-    let cosines: Vec<f32> = rows.par_iter().map(|row| row.cosine(gradient)).collect();
-    cosines.into_iter().max_by(f32::total_cmp)
+/// Notes the similarity of each sample.
+fn compare(samples: &mut [Memorized], rows: &[FlatGradient], probe: &mut dyn SampleProbe) {
+    let alone: Vec<&[Sample]> = samples.iter().map(|sample| std::slice::from_ref(&sample.sample)).collect();
+    let found = similarities(rows, &alone, probe);
+    let noted = samples.iter_mut().zip(found);
+    noted.for_each(|(sample, found)| sample.similarity = found.unwrap_or(FIRST_SIMILARITY));
+}
+
+/// For each batch, the highest cosine of its gradient to any row; none without rows. On a GPU they
+/// are read back together.
+fn similarities(rows: &[FlatGradient], batches: &[&[Sample]], probe: &mut dyn SampleProbe) -> Vec<Option<f32>> {
+    if rows.is_empty() {
+        return vec![None; batches.len()];
+    }
+    let gradients: Vec<FlatGradient> = batches.iter().map(|batch| probe.gradient(batch).flat()).collect();
+    let highest = |cosines: Vec<f32>| cosines.into_iter().max_by(f32::total_cmp);
+    FlatGradient::cosines(rows, &gradients).into_iter().map(highest).collect()
 }
 
 /// `count` distinct slots, those of high similarities (gradients like the others') with higher

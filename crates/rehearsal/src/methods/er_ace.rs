@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{FineTune, Method, Objective, StepBatch};
 use crate::{
     choice::choice,
+    device::upload,
     losses::cross_entropy,
     network::{HeadKind, Network},
     sample::{Class, TaskId},
@@ -78,7 +79,7 @@ fn masked(logits: Tensor<2>, labels: &[Class], seen: usize) -> Tensor<2> {
     let classes = logits.dims()[1];
     let absent = |class: usize| class < seen && labels.iter().all(|label| label.index() != class);
     let mask: Vec<bool> = (0..classes).map(absent).collect();
-    let mask = Tensor::<2, Bool>::from_data(TensorData::new(mask, [1, classes]), &logits.device());
+    let mask: Tensor<2, Bool> = upload(TensorData::new(mask, [1, classes]), &logits.device());
     let dims = logits.dims();
     logits.mask_fill(mask.expand(dims), MASKED)
 }

@@ -32,6 +32,11 @@ pub trait Backbone: Module + Sync + 'static {
 
     /// d: how many features an image has.
     fn feature_size(&self) -> usize;
+
+    /// What really computes it: Burn's operations, unless it has kernels of its own where it is.
+    fn kernels(&self) -> Kernels {
+        Kernels::Composed
+    }
 }
 
 /// Any backbone, in a box.
@@ -55,6 +60,10 @@ impl AnyBackbone {
     /// How many features an image has.
     pub fn feature_size(&self) -> usize {
         self.0.feature_size()
+    }
+
+    pub(super) fn kernels(&self) -> Kernels {
+        self.0.kernels()
     }
 
     pub(super) fn valid(&self) -> Self {
@@ -102,6 +111,7 @@ trait ErasedBackbone: DynClone + fmt::Debug + Send + Sync {
     fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2>;
     fn train_features(&mut self, images: Tensor<4>) -> Tensor<2>;
     fn feature_size(&self) -> usize;
+    fn kernels(&self) -> Kernels;
     fn valid(&self) -> Box<dyn ErasedBackbone>;
     fn gradients(&self, by_tensor: &mut tensor::Gradients) -> Vec<Tensor<1>>;
     fn parameters(&self) -> Vec<(String, Tensor<1>)>;
@@ -123,6 +133,9 @@ impl<B: Backbone> ErasedBackbone for B {
     }
     fn feature_size(&self) -> usize {
         Backbone::feature_size(self)
+    }
+    fn kernels(&self) -> Kernels {
+        Backbone::kernels(self)
     }
     fn valid(&self) -> Box<dyn ErasedBackbone> {
         Box::new(Module::valid(self))
@@ -194,6 +207,14 @@ impl Kernels {
             Self::Winograd => Some(Algorithm::Fastest),
             Self::Direct => Some(Algorithm::Direct),
             Self::Composed => None,
+        }
+    }
+
+    /// What such an algorithm is called.
+    pub(super) fn of(algorithm: Algorithm) -> Self {
+        match algorithm {
+            Algorithm::Fastest => Self::Winograd,
+            Algorithm::Direct => Self::Direct,
         }
     }
 }

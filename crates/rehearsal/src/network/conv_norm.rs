@@ -12,7 +12,10 @@ use burn::{
 use rehearsal_kernels::Statistics;
 
 use super::{running::Running, xavier};
-use crate::rng::Rng;
+use crate::{
+    device::{read, upload},
+    rng::Rng,
+};
 
 const EPSILON: f64 = 1e-5;
 const MOMENTUM: f64 = 0.1;
@@ -39,7 +42,7 @@ impl Moments {
     pub(super) fn new(mean: Vec<f32>, variance: Vec<f32>, count: usize, device: &Device) -> Self {
         let vector = |values: Vec<f32>| {
             let size = values.len();
-            Tensor::from_data(TensorData::new(values, [size]), device)
+            upload(TensorData::new(values, [size]), device)
         };
         Self { mean: vector(mean), variance: vector(variance), count }
     }
@@ -148,7 +151,7 @@ impl ConvNorm {
 
     /// The running statistics, on the host.
     pub(super) fn running(&self) -> Statistics {
-        let values = |running: &Running| running.value().clone().into_data().try_to_vec().expect("statistics are f32");
+        let values = |running: &Running| read(running.value().clone());
         Statistics { mean: values(&self.running_mean), variance: values(&self.running_variance) }
     }
 

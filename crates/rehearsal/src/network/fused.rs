@@ -28,6 +28,7 @@ use operation::{Done, FusedBackbone, Parameters, Pass};
 #[derive(Clone)]
 pub struct Fused {
     engine: Arc<Engine>,
+    algorithm: Algorithm,
     packed: Arc<OnceLock<PackedParameters>>,
     /// The last pass that can be differentiated: the virtual step and the real one begin with the
     /// same images under the same parameters.
@@ -41,7 +42,17 @@ impl Fused {
         let (channels, image_height, image_width) = (input.channels, input.height, input.width);
         let dimensions = rehearsal_kernels::Architecture { width, channels, image_height, image_width };
         let machine = Machine::with(Pool::new(threads), Isa::detect(), algorithm);
-        Self { engine: Arc::new(Engine::new(dimensions, machine)), packed: Arc::default(), last: Arc::default() }
+        Self {
+            engine: Arc::new(Engine::new(dimensions, machine)),
+            algorithm,
+            packed: Arc::default(),
+            last: Arc::default(),
+        }
+    }
+
+    /// How they convolve.
+    pub(super) fn algorithm(&self) -> Algorithm {
+        self.algorithm
     }
 
     /// Whether images of that height, width and number of channels are what the kernels were made

@@ -8,11 +8,11 @@ use burn::{
 
 use super::{
     Architecture,
-    backbone::{Backbone, absorb, pool},
+    backbone::{Backbone, Kernels, absorb, pool},
     conv_norm::{ConvNorm, Moments, Norm, Then},
     fused::Fused,
 };
-use crate::rng::Rng;
+use crate::{device::is_host, rng::Rng};
 
 /// ResNet-18; `width` channels after the stem, 8 × `width` features.
 #[derive(Module, Debug)]
@@ -44,7 +44,7 @@ impl ResNet18 {
                 from = to;
             }
         }
-        let algorithm = architecture.kernels.algorithm().filter(|_| *device == Device::flex());
+        let algorithm = architecture.kernels.algorithm().filter(|_| is_host(device));
         let fused = algorithm.map(|algorithm| Fused::new(architecture, algorithm));
         Self { stem, blocks, fused }
     }
@@ -113,6 +113,10 @@ impl Backbone for ResNet18 {
 
     fn feature_size(&self) -> usize {
         self.blocks.last().map_or(0, |block| block.conv2.channels())
+    }
+
+    fn kernels(&self) -> Kernels {
+        self.fused.as_ref().map_or(Kernels::Composed, |fused| Kernels::of(fused.algorithm()))
     }
 }
 

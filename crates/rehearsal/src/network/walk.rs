@@ -11,6 +11,7 @@ use super::{
     running::CONTAINER as RUNNING,
     state::{Array, State, StateError},
 };
+use crate::device::{read, upload};
 
 /// The flat gradient of every parameter. One that the loss does not depend on gets zeros.
 pub(super) fn gradients(module: &impl Module, by_tensor: &mut tensor::Gradients) -> Vec<Tensor<1>> {
@@ -198,7 +199,7 @@ impl ModuleVisitor for Save {
         }
         let value = parameter.val();
         let shape = value.dims().to_vec();
-        let values = value.into_data().try_to_vec().expect("networks are made of f32");
+        let values = read(value);
         self.state.0.insert(self.place.name(), Array { shape, values });
     }
 }
@@ -219,9 +220,7 @@ impl ModuleMapper for Load<'_> {
         }
         let dims = parameter.dims();
         match self.state.array(&self.place.name(), &dims) {
-            Ok(array) => {
-                replaced(parameter, |old| Tensor::from_data(TensorData::new(array.values.clone(), dims), &old.device()))
-            }
+            Ok(array) => replaced(parameter, |old| upload(TensorData::new(array.values.clone(), dims), &old.device())),
             Err(error) => {
                 self.error.get_or_insert(error);
                 parameter

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use burn::tensor::{Tensor, TensorData};
 
 use super::StepProbe;
-use crate::sample::Slot;
+use crate::{
+    device::{read, upload},
+    sample::Slot,
+};
 
 impl StepProbe<'_> {
     /// The features of stored samples `[n, d]`: as they were kept, or from a pass.
@@ -15,13 +18,13 @@ impl StepProbe<'_> {
         if !missing.is_empty() {
             let passed = self.pass(&missing);
             let size = passed.dims()[1];
-            let values = passed.into_data().try_to_vec::<f32>().expect("features are f32");
+            let values = read(passed);
             self.passed.extend(missing.into_iter().zip(values.chunks_exact(size).map(Arc::from)));
         }
         let rows: Vec<&[f32]> = slots.iter().filter_map(|&slot| self.fresh(slot)).collect();
         let size = rows.first().map_or(0, |row| row.len());
         let device = self.network.device().without_autodiff();
-        Tensor::from_data(TensorData::new(rows.concat(), [rows.len(), size]), &device)
+        upload(TensorData::new(rows.concat(), [rows.len(), size]), &device)
     }
 
     /// The features of a sample, if they were computed in this step or not too long ago.

@@ -29,18 +29,19 @@ impl LastLayer {
     }
 
     /// How the loss of each sample changes when the head alone takes the step, from its features
-    /// `[n, d]`.
-    pub fn exact_loss_change(&self, features: Tensor<2>, labels: &[Class]) -> Vec<f32> {
+    /// `[n, d]`: `[n]`, not yet read back.
+    pub fn exact_loss_change(&self, features: Tensor<2>, labels: &[Class]) -> Tensor<1> {
         let now = cross_entropy_seen(self.head.logits(features.clone()), labels, self.seen);
         let ahead = cross_entropy(self.head.logits_after(features, &self.gradient, self.lr), labels);
-        (ahead - now).into_data().try_to_vec().expect("losses are f32")
+        ahead - now
     }
 
-    /// How the loss of each sample changes, to first order, from its features `[n, d]`.
-    pub fn loss_change(&self, features: Tensor<2>, labels: &[Class]) -> Vec<f32> {
+    /// How the loss of each sample changes, to first order, from its features `[n, d]`: `[n]`, not yet
+    /// read back.
+    pub fn loss_change(&self, features: Tensor<2>, labels: &[Class]) -> Tensor<1> {
         let errors = errors_seen(self.head.logits(features.clone()), labels, self.seen);
         let slopes = self.head.slopes(features, &self.gradient);
-        ((errors * slopes).sum_dim(1) * -self.lr).into_data().try_to_vec().expect("losses are f32")
+        ((errors * slopes).sum_dim(1) * -self.lr).reshape([labels.len()])
     }
 }
 
@@ -50,6 +51,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        device::read,
         learner::training_device,
         network::{Architecture, BackboneKind, HeadKind, Kernels, Network, Norm},
         probe::LookAhead,
@@ -84,13 +86,14 @@ mod tests {
             let (others, theirs) = (images(4, 2, &Device::flex()), [1, 0, 2, 1].map(Class));
             // How far off, as a share of the largest change: to first order, and the head's step itself.
             let off = |lr: f64| {
-                let exact = LookAhead::new(&network, &incoming, SEEN, lr).loss_change(&others, &theirs, Norm::Batch);
+                let ahead = LookAhead::new(&network, &incoming, SEEN, lr);
+                let exact = read(ahead.loss_change(&others, &theirs, Norm::Batch));
                 let valid = network.valid();
                 let features = |images: Tensor<4>| valid.features(images, Norm::Batch);
                 let batch = features(incoming.images.clone().without_autodiff());
                 let last = LastLayer::new(valid.head().clone(), batch, &labels, SEEN, lr);
-                let found = last.loss_change(features(others.clone()), &theirs);
-                let stepped = last.exact_loss_change(features(others.clone()), &theirs);
+                let found = read(last.loss_change(features(others.clone()), &theirs));
+                let stepped = read(last.exact_loss_change(features(others.clone()), &theirs));
                 let largest = exact.iter().fold(0.0f32, |most, change| most.max(change.abs()));
                 let off = |found: &[f32]| {
                     found.iter().zip(&exact).fold(0.0f32, |most, (a, b)| most.max((a - b).abs())) / largest

@@ -3,6 +3,7 @@
 use burn::tensor::Tensor;
 
 use crate::{
+    device::read_one,
     gradients::Gradients,
     losses::cross_entropy_seen,
     network::{Network, Norm, State},
@@ -15,8 +16,7 @@ pub struct LookAhead {
     now: Network,
     ahead: Network,
     seen: usize,
-    /// Mean loss of the incoming batch.
-    pub loss: f32,
+    loss: Tensor<1>,
 }
 
 impl LookAhead {
@@ -28,21 +28,26 @@ impl LookAhead {
         let gradients = Gradients::from_loss(&loss, network);
         let now = network.valid();
         let ahead = now.clone().plain_step(&gradients, lr);
-        Self { now, ahead, seen, loss: loss.into_scalar() }
+        Self { now, ahead, seen, loss: loss.without_autodiff() }
     }
 
-    /// How the loss of each image `[n, h, w, c]` changes, all in one batch.
-    pub fn loss_change(&self, images: &Tensor<4>, labels: &[Class], norm: Norm) -> Vec<f32> {
+    /// Mean loss of the incoming batch, before the step.
+    pub fn loss(&self) -> f32 {
+        read_one(self.loss.clone())
+    }
+
+    /// How the loss of each image `[n, h, w, c]` changes, all in one batch: `[n]`, not yet read back.
+    pub fn loss_change(&self, images: &Tensor<4>, labels: &[Class], norm: Norm) -> Tensor<1> {
         let loss = |network: &Network| cross_entropy_seen(network.logits(images.clone(), norm), labels, self.seen);
-        (loss(&self.ahead) - loss(&self.now)).into_data().try_to_vec().expect("losses are f32")
+        loss(&self.ahead) - loss(&self.now)
     }
 
     /// As [`LookAhead::loss_change`] in batch mode; the running statistics of the network as it is
     /// move, those of the looked-ahead one, which nobody keeps, do not.
-    pub fn train_loss_change(&mut self, images: &Tensor<4>, labels: &[Class]) -> Vec<f32> {
+    pub fn train_loss_change(&mut self, images: &Tensor<4>, labels: &[Class]) -> Tensor<1> {
         let ahead = cross_entropy_seen(self.ahead.logits(images.clone(), Norm::Batch), labels, self.seen);
         let now = cross_entropy_seen(self.now.train_logits(images.clone()), labels, self.seen);
-        (ahead - now).into_data().try_to_vec().expect("losses are f32")
+        ahead - now
     }
 
     /// The running statistics of the network as it is, after what was passed in training mode.
@@ -57,6 +62,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        device::read,
         learner::training_device,
         network::{Architecture, Array, BackboneKind, HeadKind, Kernels},
         sample::ImageShape,
@@ -111,7 +117,7 @@ mod tests {
         close(&moved("head.bias"), &[0.386_254_15, -0.101_850_05, -0.284_404_11]);
         let x = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [1.0, 1.0], [0.0, -1.0], [1.0, -1.0], [0.5, 0.5], [-1.0, 1.0]];
         let y = [0, 1, 2, 0, 2, 1, 2, 0].map(Class);
-        let scores = look_ahead.loss_change(&points(&x, &Device::flex()), &y, Norm::Batch);
+        let scores = read(look_ahead.loss_change(&points(&x, &Device::flex()), &y, Norm::Batch));
         let expected = [
             0.051_344_33,
             -0.028_501_03,
@@ -146,7 +152,7 @@ mod tests {
         let incoming = Anchors { images: images(&[0, 1], &network.device()), labels: vec![Class(0), Class(1)] };
         let look_ahead = LookAhead::new(&network, &incoming, 3, 0.1);
         let first = |seeds: &[usize], norm| {
-            look_ahead.loss_change(&images(seeds, &Device::flex()), &vec![Class(2); seeds.len()], norm)[0]
+            read(look_ahead.loss_change(&images(seeds, &Device::flex()), &vec![Class(2); seeds.len()], norm))[0]
         };
         assert!(
             (first(&[5, 6], Norm::Batch) - first(&[5, 7], Norm::Batch)).abs() > 1e-5,
@@ -154,10 +160,10 @@ mod tests {
         );
         assert!((first(&[5, 6], Norm::Eval) - first(&[5, 7], Norm::Eval)).abs() < 1e-6, "eval mode does not");
         let (x, labels) = (images(&[5, 6, 7], &Device::flex()), [Class(2); 3]);
-        let batch = look_ahead.loss_change(&x, &labels, Norm::Batch);
+        let batch = read(look_ahead.loss_change(&x, &labels, Norm::Batch));
         let mut moving = LookAhead::new(&network, &incoming, 3, 0.1);
         assert_eq!(moving.running(), network.running(), "the virtual step moves nothing");
-        assert_eq!(moving.train_loss_change(&x, &labels), batch, "training mode gives the same scores");
+        assert_eq!(read(moving.train_loss_change(&x, &labels)), batch, "training mode gives the same scores");
         let mut passed = network.valid();
         passed.train_features(x);
         assert_eq!(moving.running(), passed.running(), "and moves the statistics as one pass of the draw does");

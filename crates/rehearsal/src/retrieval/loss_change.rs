@@ -29,8 +29,9 @@ impl LossChange {
     /// The highest changes of the first draw, descending, then the lowest of the second, ascending.
     /// A slot picked twice stays twice.
     pub fn pick(&self, for_high: &[Slot], for_low: &[Slot], probe: &mut dyn Probe) -> Vec<Retrieved> {
-        let mut picked = extreme(for_high, &probe.loss_change(for_high), self.high, Side::High);
-        picked.extend(extreme(for_low, &probe.loss_change(for_low), self.low, Side::Low));
+        let changes = probe.loss_changes(&[for_high, for_low]);
+        let mut picked = extreme(for_high, &changes[0], self.high, Side::High);
+        picked.extend(extreme(for_low, &changes[1], self.low, Side::Low));
         picked
     }
 }

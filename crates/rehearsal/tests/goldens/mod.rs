@@ -5,8 +5,9 @@ use std::{
     path::PathBuf,
 };
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Float, Tensor, TensorData};
 use rehearsal::{
+    device::upload,
     network::{Array, State},
     sample::Class,
 };
@@ -66,13 +67,13 @@ impl Golden {
     pub fn images(&self, name: &str, device: &Device) -> Tensor<4> {
         let Array { shape, values } = &self.0[name];
         let data = TensorData::new(values.clone(), [shape[0], shape[1], shape[2], shape[3]]);
-        Tensor::<4>::from_data(data, device).permute([0, 2, 3, 1])
+        upload::<4, Float>(data, device).permute([0, 2, 3, 1])
     }
 
     /// Rows `[n, k]`.
     pub fn rows(&self, name: &str, device: &Device) -> Tensor<2> {
         let Array { shape, values } = &self.0[name];
-        Tensor::from_data(TensorData::new(values.clone(), [shape[0], shape[1]]), device)
+        upload(TensorData::new(values.clone(), [shape[0], shape[1]]), device)
     }
 
     /// All arrays under `prefix` with our names and axes.

@@ -99,7 +99,8 @@ macro_rules! settings_table {
 
             threads: usize = by("one per core"), Neutral, flag("Machine", "N"),
                 "Threads; results do not depend on it";
-            device: DeviceKind = is(DeviceKind::Cpu), Protocol, flag("Machine", "NAME"), "cpu";
+            device: DeviceName = is(DeviceName::CPU), Protocol, flag("Machine", "NAME"),
+                "What computes";
 
             backbone: BackboneKind = is(BackboneKind::ResNet18), Protocol, file(""),
                 "The feature extractor: resnet18, tiny or pixels";
