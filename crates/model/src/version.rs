@@ -205,7 +205,7 @@ mod tests {
     /// A version of two classes and two questions, as a file.
     fn saved(path: &Path) -> Extra {
         let mut learner = Learner::builder().size(8).width(4).memory(10).build().unwrap();
-        let images: Vec<Vec<u8>> = (0..20u8).map(|i| vec![i; 8 * 8 * 3]).collect();
+        let images: Vec<Image> = (0..20u8).map(|i| vec![i; 8 * 8 * 3].into()).collect();
         let labels: Vec<&str> = (0..20).map(|i| ["a", "b"][i % 2]).collect();
         learner.learn_task(&images, &labels).unwrap();
         let question = |class: u16| {

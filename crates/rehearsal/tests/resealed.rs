@@ -11,6 +11,7 @@ use rehearsal::{
     Learner,
     config::PartialConfig,
     experiment::{Experiment, Outcome},
+    sample::Image,
 };
 use rehearsal_runs::RunDirectory;
 use serde_json::{Value, json};
@@ -129,7 +130,7 @@ fn what_a_resealed_header_claims_is_checked() {
 fn a_resealed_model_predicts_with_numbers_and_classes_that_can_be() {
     let place = tempfile::tempdir().unwrap();
     let mut learner = Learner::builder().size(8).width(4).memory(30).build().unwrap();
-    let images: Vec<Vec<u8>> = (0..40u8).map(|i| vec![i; 8 * 8 * 3]).collect();
+    let images: Vec<Image> = (0..40u8).map(|i| vec![i; 8 * 8 * 3].into()).collect();
     let labels: Vec<&str> = (0..40).map(|i| ["a", "b"][i % 2]).collect();
     learner.learn_task(&images, &labels).unwrap();
     learner.recalibrate();
