@@ -120,7 +120,8 @@ fn another(name: &str) -> &'static str {
 /// What the refusal must name; settings without which there are other data name these instead.
 fn named(name: &str) -> &str {
     match name {
-        "dataset" | "data-sha256" => "these are not the data of the run",
+        "dataset" => "embedded is named twice",
+        "data-sha256" => "these are not the data of the run",
         "custom-method" => "the method should be mine",
         "custom-retrieval" => "the retrieval should be mine",
         "custom-memory-policy" => "the memory policy should be mine",

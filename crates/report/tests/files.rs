@@ -80,7 +80,7 @@ fn no_cell_of_a_csv_is_a_formula() {
     let directory = tempfile::tempdir().unwrap();
     let small = json!({ "dataset": "embedded", "classes": 10, "tasks": 5, "epochs": 1, "memory": 500, "width": 4 });
     for (index, name) in ["=HYPERLINK(\"http://x\")", "@SUM(1)", "+1+cmd", "-1+cmd"].iter().enumerate() {
-        let made = Made::paper().with(small.clone()).with(json!({ "custom-method": name }));
+        let made = Made::paper().with(small.clone()).with(json!({ "method": name }));
         made.write(&directory.path().join(format!("runs/{index}")));
     }
     write(directory.path());
