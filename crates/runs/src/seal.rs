@@ -147,8 +147,8 @@ mod tests {
     #[test]
     fn a_seal_names_no_file_but_those_of_a_run() {
         let place = tempfile::tempdir().unwrap();
-        std::fs::write(place.path().join("secret"), "abc").unwrap();
-        std::fs::create_dir(place.path().join("run")).unwrap();
+        fs::write(place.path().join("secret"), "abc").unwrap();
+        fs::create_dir(place.path().join("run")).unwrap();
         let absolute = place.path().join("secret").to_str().unwrap().to_owned();
         for name in ["../secret".to_owned(), absolute, "result.json".to_owned()] {
             let sealed = [(name, fingerprint(b"abc"))].into();

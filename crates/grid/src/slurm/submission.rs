@@ -99,7 +99,7 @@ pub fn submissions(slurm: &Path) -> Vec<Submission> {
         let said: Said = serde_json::from_str(&text).ok()?;
         // Files are named after it: whatever is no number of Slurm's leads elsewhere.
         let is_number = |job: &String| !job.is_empty() && job.bytes().all(|byte| byte.is_ascii_digit());
-        said.job.as_ref().is_none_or(is_number).then_some(Submission { said, directory })
+        said.job.as_ref().is_none_or(is_number).then_some(Submission { directory, said })
     };
     numbers(slurm).into_iter().filter_map(read).collect()
 }

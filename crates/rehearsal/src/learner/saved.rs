@@ -225,7 +225,7 @@ impl Learner {
         let run = header.run.take();
         let arrays = std::mem::take(&mut contents.extra);
         let extra = header.extra.take().map(|header| Extra { header, arrays });
-        let learner = restore(header, &contents, parts).map_err(|error| match error {
+        let learner = restore(&header, &contents, parts).map_err(|error| match error {
             RestoreError::Why(why) => unusable(why).into(),
             RestoreError::Learner(error) => error,
         })?;
@@ -250,8 +250,8 @@ impl From<LearnerError> for RestoreError {
     }
 }
 
-fn restore(header: Header, contents: &Contents, parts: Parts) -> Result<Learner, RestoreError> {
-    let Header { classes, seen, retired, image, calibration, config, position, memory, .. } = &header;
+fn restore(header: &Header, contents: &Contents, parts: Parts) -> Result<Learner, RestoreError> {
+    let Header { classes, seen, retired, image, calibration, config, position, memory, .. } = header;
     let (seen, image, position) = (*seen, *image, *position);
     if seen > classes.len() || classes.len() > MOST_CLASSES {
         return Err(RestoreError::Why("it has seen more classes than it knows, or more than can be numbered".into()));
@@ -269,7 +269,7 @@ fn restore(header: Header, contents: &Contents, parts: Parts) -> Result<Learner,
         return Err(RestoreError::Why("its network is smaller than its settings say".into()));
     }
     let mut learner = Learner::new_to(Use::Predict, config.clone(), image, classes, parts)?;
-    checks::told(&header, &learner).map_err(RestoreError::Why)?;
+    checks::told(header, &learner).map_err(RestoreError::Why)?;
     checks::numbers(&contents.floats, &header.predictor).map_err(RestoreError::Why)?;
     learner.classes = Classes::restore(classes, seen).with_retired(retired);
     learner.network.load(&network)?;
