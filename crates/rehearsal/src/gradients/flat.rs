@@ -48,18 +48,27 @@ impl FlatGradient {
 
     /// The cosine between two gradients; 0 where one of them is 0.
     pub fn cosine(&self, other: &Self) -> f32 {
-        Self::cosines(std::slice::from_ref(self), std::slice::from_ref(other))[0][0]
+        let rows = std::slice::from_ref(self);
+        match &other.0 {
+            Flat::Host(other) => other.cosines(rows)[0],
+            Flat::Device(_) => Blocks::cosines(rows, std::iter::once(other.clone()))[0][0],
+        }
     }
 
-    /// The cosines of each of several gradients with every row; what is on a GPU is read back once.
-    pub fn cosines(rows: &[Self], gradients: &[Self]) -> Vec<Vec<f32>> {
-        let on_host = gradients.iter().map(|gradient| match &gradient.0 {
-            Flat::Host(values) => Some(values),
-            Flat::Device(_) => None,
-        });
-        match on_host.collect::<Option<Vec<&Values>>>() {
-            Some(gradients) => gradients.iter().map(|gradient| gradient.cosines(rows)).collect(),
-            None => Blocks::cosines(rows, gradients),
+    /// The cosines of each of several gradients with every row. One gradient after another is looked
+    /// at and dropped; what is on a GPU is read back once, after the last.
+    pub fn cosines(rows: &[Self], gradients: impl IntoIterator<Item = Self>) -> Vec<Vec<f32>> {
+        let mut gradients = gradients.into_iter().peekable();
+        match gradients.peek() {
+            Some(Self(Flat::Device(_))) => Blocks::cosines(rows, gradients),
+            _ => gradients.map(|gradient| gradient.values().cosines(rows)).collect(),
+        }
+    }
+
+    fn values(&self) -> &Values {
+        match &self.0 {
+            Flat::Host(values) => values,
+            Flat::Device(_) => panic!("gradients of one network are on one device"),
         }
     }
 
@@ -90,11 +99,8 @@ impl Values {
     }
 
     fn cosines(&self, rows: &[FlatGradient]) -> Vec<f32> {
-        let cosine = |row: &FlatGradient| match &row.0 {
-            Flat::Host(row) => (dot(&row.values, &self.values) / (row.length * self.length).max(SMALLEST)) as f32,
-            Flat::Device(_) => panic!("gradients of one network are on one device"),
-        };
-        rows.par_iter().map(cosine).collect()
+        let cosine = |row: &Self| (dot(&row.values, &self.values) / (row.length * self.length).max(SMALLEST)) as f32;
+        rows.par_iter().map(|row| cosine(row.values())).collect()
     }
 }
 
@@ -115,20 +121,22 @@ impl Blocks {
     }
 
     /// See [`FlatGradient::cosines`].
-    fn cosines(rows: &[FlatGradient], gradients: &[FlatGradient]) -> Vec<Vec<f32>> {
-        let rows: Vec<&Self> = rows.iter().map(FlatGradient::blocks).collect();
-        let gradients: Vec<&Self> = gradients.iter().map(FlatGradient::blocks).collect();
-        let squares = |blocks: &&Self| blocks.dot(blocks);
-        let mut asked: Vec<Tensor<1>> = rows.iter().chain(&gradients).map(squares).collect();
-        asked.extend(gradients.iter().flat_map(|gradient| rows.iter().map(|row| row.dot(gradient))));
+    fn cosines(rows: &[FlatGradient], gradients: impl Iterator<Item = FlatGradient>) -> Vec<Vec<f32>> {
+        let mut asked: Vec<Tensor<1>> = rows.iter().map(|row| row.blocks().dot(row.blocks())).collect();
+        for gradient in gradients {
+            let gradient = gradient.blocks();
+            asked.push(gradient.dot(gradient));
+            asked.extend(rows.iter().map(|row| row.blocks().dot(gradient)));
+        }
         let read = read(Tensor::cat(asked, 0));
-        let (squares, products) = read.split_at(rows.len() + gradients.len());
-        let length = |index: usize| f64::from(squares[index]).sqrt();
-        let cosine = |gradient: usize, row: usize| {
-            let product = f64::from(products[gradient * rows.len() + row]);
-            (product / (length(row) * length(rows.len() + gradient)).max(SMALLEST)) as f32
+        let (squares, products) = read.split_at(rows.len());
+        let length = |square: f32| f64::from(square).sqrt();
+        let cosine = |product: f32, a: f32, b: f32| (f64::from(product) / (length(a) * length(b)).max(SMALLEST)) as f32;
+        let of_one = |products: &[f32]| {
+            let pairs = products[1..].iter().zip(squares);
+            pairs.map(|(&product, &square)| cosine(product, square, products[0])).collect()
         };
-        (0..gradients.len()).map(|gradient| (0..rows.len()).map(|row| cosine(gradient, row)).collect()).collect()
+        products.chunks_exact(1 + rows.len()).map(of_one).collect()
     }
 }
 
@@ -180,7 +188,8 @@ mod tests {
         };
         let (rows, blocks): (Vec<_>, Vec<_>) = [gradient(3), gradient(5)].iter().map(|g| on(g)).unzip();
         let (mine, blocked): (Vec<_>, Vec<_>) = [gradient(7), gradient(9), gradient(3)].iter().map(|g| on(g)).unzip();
-        let (host, device) = (FlatGradient::cosines(&rows, &mine), FlatGradient::cosines(&blocks, &blocked));
+        let (host, device) =
+            (FlatGradient::cosines(&rows, mine.clone()), FlatGradient::cosines(&blocks, blocked.clone()));
         assert_eq!((device.len(), device[0].len()), (3, 2));
         for (a, b) in host.concat().iter().zip(device.concat()) {
             assert!((a - b).abs() < 1e-6, "{host:?}, {device:?}");

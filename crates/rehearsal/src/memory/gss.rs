@@ -82,9 +82,9 @@ fn similarities(rows: &[FlatGradient], batches: &[&[Sample]], probe: &mut dyn Sa
     if rows.is_empty() {
         return vec![None; batches.len()];
     }
-    let gradients: Vec<FlatGradient> = batches.iter().map(|batch| probe.gradient(batch).flat()).collect();
+    let gradients = batches.iter().map(|batch| probe.gradient(batch).flat());
     let highest = |cosines: Vec<f32>| cosines.into_iter().max_by(f32::total_cmp);
-    FlatGradient::cosines(rows, &gradients).into_iter().map(highest).collect()
+    FlatGradient::cosines(rows, gradients).into_iter().map(highest).collect()
 }
 
 /// `count` distinct slots, those of high similarities (gradients like the others') with higher
