@@ -13,6 +13,10 @@ cd "$(dirname "$0")/.."
 device=${1:-wgpu}
 feature=${device%%:*}
 target=${CARGO_TARGET_DIR:-target}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+# Without it, EGL complains each time that it is asked for OpenGL.
+export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-$out}
 
 if [ $# = 0 ]; then
   icd=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json
@@ -51,9 +55,7 @@ fi
 echo "== PyTorch's numbers; every method for a few steps; saved here, resumed there; the same bits twice"
 REHEARSAL_DEVICE=$device cargo test "${packages[@]}" --test parity --test devices -- --test-threads 1
 
-echo "== from the command line: a run, stopped, that the processor ends"
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
+echo "== from the command line: a run says what computed it"
 small=(--classes 4 --tasks 2 --train-per-class 20 --test-per-class 5 --width 4 --memory 20 --candidates 12 --threads 2)
 "$program" run --quiet --device "$device" "${small[@]}" --out "$out/whole"
 python3 - "$out/whole/result.json" "$feature" <<'PYTHON'
