@@ -223,7 +223,6 @@ fn whole_runs_of_the_new_streams() {
     assert_eq!(run("stream = 'blurry'\nblur = 0.2"), (5, 30, 100, 10, 28));
     let listed = "task-classes = [['bag', 'coat', 'dress'], ['shirt']]";
     assert_eq!(run(listed), (2, 12, 40, 4, 28));
-    assert_eq!(run("dataset = 'embedded+embedded'\nclasses = 20\ntasks = 10"), (10, 60, 200, 20, 28));
     assert_eq!(run("size = 16"), (5, 30, 100, 10, 16));
     assert_eq!(run("method = 'joint'\nstream = 'blurry'"), (1, 150, 100, 10, 28), "five passes over all");
     assert_eq!(run(&format!("method = 'joint'\n{listed}")), (1, 24, 40, 4, 28), "two passes over all");
@@ -242,6 +241,9 @@ fn settings_that_do_not_go_together() {
     assert!(refusal("dataset = 'cifar10+cifr100'").contains("did you mean `cifar100`"));
     let error = Experiment::new(&PartialConfig::parse("stream = 'domain-incremental'").unwrap(), None).err().unwrap();
     assert!(error.to_string().contains("has no domains"), "{error}");
+    let twice = PartialConfig::parse("dataset = 'embedded+embedded'").unwrap();
+    let error = Experiment::new(&twice, None).err().unwrap();
+    assert!(error.to_string().contains("embedded is named twice"), "{error}");
 }
 
 #[test]
