@@ -65,6 +65,10 @@ fn writable(directories: &[PathBuf]) -> Result<&Path, DataError> {
     for directory in directories {
         match try_to_write(directory) {
             Ok(()) => return Ok(directory),
+            // A full disk is told, not worked around: nobody asked to fill another one.
+            Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+                return Err(unwritable(directory)(error));
+            }
             Err(error) => refused = Some(unwritable(directory)(error)),
         }
     }

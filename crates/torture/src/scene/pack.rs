@@ -17,9 +17,6 @@ use crate::{
 /// Where the packs of a trial are.
 pub const PACKS: &str = "photos/.rehearsal/packs";
 
-/// Where they are if the folder could not be written to when they were made.
-const ELSEWHERE: &str = "data/packs";
-
 /// Bytes of a pack before its images.
 const HEADER: usize = 4096;
 
@@ -49,11 +46,8 @@ impl Scene for Pack {
     }
 
     fn outcome(&self, place: &Path, last: &Ending) -> Result<Outcome> {
-        let (beside, elsewhere) = (place.join(PACKS), place.join(ELSEWHERE));
         // A journal that could not be removed is nothing that is read.
-        let packs = Outcome::of_tree(if beside.exists() { &beside } else { &elsewhere })?
-            .without(".journal")
-            .told(|pack| anywhere(pack, place));
+        let packs = Outcome::of_tree(&place.join(PACKS))?.without(".journal").told(|pack| anywhere(pack, place));
         Ok(packs.with("standard output", last.out.clone()))
     }
 }
