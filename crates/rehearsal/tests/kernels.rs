@@ -14,7 +14,7 @@ use rehearsal::{
 
 /// Two tasks of two classes with ER; the accuracy at the end, and the network. Tested with statistics
 /// from the memory: with those of the last few batches the accuracy says more of these batches than of
-/// what was learned, and differs by twenty points from one kind of processor to another.
+/// what was learned; with one seed, direct kernels and Burn's own were 34 points apart.
 fn train(kernels: &str, seed: u64) -> (f64, State) {
     let settings = format!(
         "method = 'er'\nretrieval = 'random'\nclasses = 4\ntasks = 2\ntrain-per-class = 150\nwidth = 8\nmemory = 100\nrecalibrate = 'memory'\nkernels = '{kernels}'\nseed = {seed}"
