@@ -2,9 +2,10 @@
 //! logits.
 //!
 //! Nothing here changes behind the caller's back. Normalisation has the three modes of the
-//! specification, said at each call:
-//! [`Norm::Batch`] and [`Norm::Eval`] take `&self` and move nothing; training passes go through [`Network::train_features`], the one
-//! method that needs `&mut self`, because the running statistics move.
+//! specification, said at each call: [`Norm::Batch`] (or several of them at once,
+//! [`Norm::Batches`]) and [`Norm::Eval`] take `&self` and move nothing; training passes go through
+//! [`Network::train_features`], the one method that needs `&mut self`, because the running statistics
+//! move.
 
 mod backbone;
 mod calibration;

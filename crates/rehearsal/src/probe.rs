@@ -14,7 +14,7 @@ pub use look_ahead::LookAhead;
 use crate::{
     choice::{About, choice},
     clock::Phase,
-    device::read_all,
+    device::{is_host, read_all},
     memory::Memory,
     network::{Network, Norm, State},
     sample::{Class, ImageShape, Sample, Slot, to_tensor},
@@ -32,8 +32,8 @@ pub trait Probe {
         unimplemented!("this probe knows no changes of loss")
     }
 
-    /// The same for several draws, each of which is a batch of its own. On a GPU they are read back
-    /// together, so that it does not wait for the host between them.
+    /// The same for several draws, each of which is a batch of its own. On a GPU they go up, are passed
+    /// and come back together, where nothing moves in between.
     fn loss_changes(&mut self, draws: &[&[Slot]]) -> Vec<Vec<f32>> {
         draws.iter().map(|draw| self.loss_change(draw)).collect()
     }
@@ -168,6 +168,20 @@ pub struct Probed {
     pub features: Vec<(Slot, Arc<[f32]>)>,
 }
 
+/// Slots that are passed together: one draw, or several of one size after one another.
+#[derive(Clone, Copy)]
+struct Drawn<'a> {
+    slots: &'a [Slot],
+    draws: usize,
+}
+
+impl Drawn<'_> {
+    /// Each draw is normalised by its own statistics.
+    fn norm(self) -> Norm {
+        if self.draws == 1 { Norm::Batch } else { Norm::Batches(self.draws) }
+    }
+}
+
 /// The probe of a real step. It holds the network by shared reference: asking cannot change it.
 pub struct StepProbe<'a> {
     network: &'a Network,
@@ -213,8 +227,8 @@ impl<'a> StepProbe<'a> {
     }
 
     /// By the loss of the samples before and after the virtual step.
-    fn look_ahead(&mut self, slots: &[Slot], labels: &[Class]) -> Tensor<1> {
-        let images = self.images(slots);
+    fn look_ahead(&mut self, drawn: Drawn, labels: &[Class]) -> Tensor<1> {
+        let images = self.images(drawn.slots);
         let (network, Incoming { anchors, seen, .. }) = (self.network, self.incoming);
         let (lr, norm, mark) = (self.scoring.lr, self.scoring.norm, &mut self.mark);
         let look_ahead = self.looked_ahead.get_or_insert_with(|| {
@@ -224,7 +238,7 @@ impl<'a> StepProbe<'a> {
             looked_ahead
         });
         match norm {
-            ScoreNorm::Batch => look_ahead.loss_change(&images, labels, Norm::Batch),
+            ScoreNorm::Batch => look_ahead.loss_change(&images, labels, drawn.norm()),
             ScoreNorm::Eval => look_ahead.loss_change(&images, labels, Norm::Eval),
             ScoreNorm::Train => look_ahead.train_loss_change(&images, labels),
         }
@@ -245,34 +259,43 @@ impl<'a> StepProbe<'a> {
     }
 
     /// The features of stored samples, from one pass.
-    fn pass(&mut self, slots: &[Slot]) -> Tensor<2> {
-        let images = self.images(slots);
+    fn pass(&mut self, drawn: Drawn) -> Tensor<2> {
+        let images = self.images(drawn.slots);
         let network = self.now.get_or_insert_with(|| self.network.valid());
         match self.scoring.norm {
-            ScoreNorm::Batch => network.features(images, Norm::Batch),
+            ScoreNorm::Batch => network.features(images, drawn.norm()),
             ScoreNorm::Eval => network.features(images, Norm::Eval),
             ScoreNorm::Train => network.train_features(images),
         }
     }
 
-    /// How the loss of each sample of a draw changes: `[n]`, not yet read back.
-    fn score(&mut self, slots: &[Slot]) -> Tensor<1> {
-        let labels: Vec<Class> = slots.iter().map(|&slot| self.memory.label(slot)).collect();
+    /// How the loss of each sample changes: `[n]`, not yet read back.
+    fn score(&mut self, drawn: Drawn) -> Tensor<1> {
+        let labels: Vec<Class> = drawn.slots.iter().map(|&slot| self.memory.label(slot)).collect();
         match self.scoring.score {
-            ScoreKind::LookAhead => self.look_ahead(slots, &labels),
+            ScoreKind::LookAhead => self.look_ahead(drawn, &labels),
             ScoreKind::HeadAhead => {
-                let features = self.pass(slots);
+                let features = self.pass(drawn);
                 self.last_layer().exact_loss_change(features, &labels)
             }
             ScoreKind::LastLayer => {
-                let features = self.pass(slots);
+                let features = self.pass(drawn);
                 self.last_layer().loss_change(features, &labels)
             }
             ScoreKind::KeptFeatures => {
-                let features = self.kept_or_passed(slots);
+                let features = self.kept_or_passed(drawn.slots);
                 self.last_layer().loss_change(features, &labels)
             }
         }
+    }
+
+    /// Whether draws are passed as one: a GPU does in one pass of all what it does in a pass of each,
+    /// for a part of the launches; the processor would only need more memory at a time. Running
+    /// statistics that move do so from draw to draw, and kept features of the first serve the second.
+    fn passes_together(&self, draws: &[&[Slot]]) -> bool {
+        let alike = draws.windows(2).all(|pair| pair[0].len() == pair[1].len());
+        let apart = self.scoring.norm == ScoreNorm::Train || self.scoring.score == ScoreKind::KeptFeatures;
+        draws.len() > 1 && alike && !apart && !is_host(&self.network.device())
     }
 
     fn probe(&self) -> NetworkProbe<'a> {
@@ -286,16 +309,18 @@ impl Probe for StepProbe<'_> {
     }
 
     fn loss_changes(&mut self, draws: &[&[Slot]]) -> Vec<Vec<f32>> {
-        let asked = draws.iter().filter(|slots| !slots.is_empty());
-        let scores = asked.map(|slots| self.score(slots)).collect();
-        let mut read = read_all(scores).into_iter();
-        let mut answer = |slots: &&[Slot]| {
-            let changes = if slots.is_empty() { Vec::new() } else { read.next().expect("each was scored") };
-            let candidates = slots.iter().zip(&changes).map(|(&slot, &loss_change)| Candidate { slot, loss_change });
-            self.candidates.extend(candidates);
-            changes
+        let asked: Vec<&[Slot]> = draws.iter().copied().filter(|slots| !slots.is_empty()).collect();
+        let scores = if self.passes_together(&asked) {
+            vec![self.score(Drawn { slots: &asked.concat(), draws: asked.len() })]
+        } else {
+            asked.iter().map(|slots| self.score(Drawn { slots, draws: 1 })).collect()
         };
-        draws.iter().map(&mut answer).collect()
+        let changes = read_all(scores).concat();
+        let candidates = asked.concat().into_iter().zip(changes);
+        let first = self.candidates.len();
+        self.candidates.extend(candidates.map(|(slot, loss_change)| Candidate { slot, loss_change }));
+        let mut rest = self.candidates[first..].iter().map(|candidate| candidate.loss_change);
+        draws.iter().map(|slots| rest.by_ref().take(slots.len()).collect()).collect()
     }
 
     fn features(&mut self, slots: &[Slot]) -> Vec<Vec<f32>> {

@@ -17,9 +17,10 @@ use rehearsal::{
     memory::PolicyKind,
     methods::MethodKind,
     network::State,
-    probe::{ScoreKind, ScoreNorm},
+    probe::{Incoming, Probe, ScoreKind, ScoreNorm, Scoring, StepProbe},
     retrieval::RetrievalKind,
-    sample::Image,
+    sample::{Image, ImageShape, Sample, Slot, to_tensor},
+    views::Anchors,
 };
 use rehearsal_runs::Record;
 use stop_after::StopAfter;
@@ -91,6 +92,34 @@ fn little_is_read_back_in_a_step() {
     if device() != DeviceName::CPU {
         assert_eq!(most("method = 'a-gem'\nretrieval = 'random'"), 1);
         assert!(most("method = 'pcr'\nretrieval = 'random'\nmemory-policy = 'gss'") <= 3);
+    }
+}
+
+/// Several draws in one pass are scored as each is alone.
+#[test]
+fn draws_are_scored_together_as_they_are_apart() {
+    let (learner, _) = steps(&PartialConfig::parse("method = 'pcr'\nretrieval = 'random'").unwrap());
+    let (network, memory) = (learner.network(), learner.memory());
+    let shape = ImageShape { height: 8, width: 8, channels: 3 };
+    let stored: Vec<&Sample> = memory.slots()[..6].iter().map(|stored| &stored.sample).collect();
+    let images = to_tensor(stored.iter().map(|sample| &*sample.image), shape, &network.device());
+    let anchors = Anchors { images, labels: stored.iter().map(|sample| sample.label).collect() };
+    let draws: [Vec<Slot>; 2] = [(0..9).map(Slot).collect(), (6..15).map(Slot).collect()];
+    for score in [ScoreKind::LookAhead, ScoreKind::HeadAhead, ScoreKind::LastLayer] {
+        let scoring = Scoring { score, lr: 0.1, norm: ScoreNorm::Batch, shape, steps: 4, feature_age: 0 };
+        let incoming = Incoming { samples: &[], anchors: &anchors, seen: 4 };
+        let mark = &mut |_| {};
+        let mut probe = StepProbe::new(network, memory, incoming, scoring, mark);
+        let apart: Vec<Vec<f32>> = draws.iter().map(|draw| probe.loss_change(draw)).collect();
+        let (together, transfers) = Transfers::of(|| probe.loss_changes(&[&draws[0], &[], &draws[1]]));
+        assert_eq!(transfers.read_backs, 1, "{score}");
+        assert!(together[1].is_empty());
+        for (together, apart) in [(&together[0], &apart[0]), (&together[2], &apart[1])] {
+            let largest = apart.iter().fold(0.0f32, |largest, change| largest.max(change.abs()));
+            let close = together.iter().zip(apart).all(|(a, b)| (a - b).abs() <= 1e-3 * largest);
+            assert!(close && together.len() == 9, "{score}: {together:?}, apart {apart:?}");
+        }
+        assert_eq!(probe.finish().candidates.len(), 36, "{score}");
     }
 }
 

@@ -16,6 +16,9 @@ use crate::{
 /// workspace.
 const BATCH: usize = 50;
 
+/// Batches whose logits come to the host together: on a GPU it waits once for all of them.
+const READ_TOGETHER: usize = 20;
+
 /// What a learner sees in an image.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -54,9 +57,12 @@ impl Learner {
         let device = network.device();
         let images: Vec<&Image> = images.collect();
         let mut rows = Vec::with_capacity(images.len());
-        for images in images.chunks(BATCH) {
+        let pass = |images: &[&Image]| {
             let images: Tensor<4> = to_tensor(images.iter().map(|image| &***image), self.shape, &device);
-            let values = read(network.logits(images, Norm::Eval));
+            network.logits(images, Norm::Eval)
+        };
+        for images in images.chunks(BATCH * READ_TOGETHER) {
+            let values = read(Tensor::cat(images.chunks(BATCH).map(pass).collect(), 0));
             let seen = |row: &[f32]| {
                 let mut row = row[..self.classes.seen()].to_vec();
                 self.classes.retired().for_each(|class| row[class.index()] = f32::NEG_INFINITY);

@@ -25,6 +25,9 @@ const MOMENTUM: f64 = 0.1;
 pub enum Norm {
     /// Mean and variance of the batch.
     Batch,
+    /// The batch is so many batches of equal size, one after another, and each is normalised by its
+    /// own: as many passes in [`Norm::Batch`], in one.
+    Batches(usize),
     /// The running mean and variance.
     Eval,
 }
@@ -95,6 +98,7 @@ impl ConvNorm {
         let flat = convolved.reshape([n * h * w, c]);
         let (normalised, moments) = match norm {
             Norm::Batch => self.normalise_by_batch(flat),
+            Norm::Batches(batches) => (self.normalise_by_batches(flat, batches), None),
             Norm::Eval => (self.normalise_by_running(flat), None),
         };
         let normalised = normalised.reshape([n, h, w, c]);
@@ -123,6 +127,15 @@ impl ConvNorm {
         let normalised = centred * scale + self.shift.val().unsqueeze();
         let vector = |row: Tensor<2>| row.without_autodiff().squeeze_dim(0);
         (normalised, Some(Moments { mean: vector(mean), variance: vector(variance), count }))
+    }
+
+    fn normalise_by_batches(&self, x: Tensor<2>, batches: usize) -> Tensor<2> {
+        let [count, channels] = x.dims();
+        let x = x.reshape([batches, count / batches, channels]);
+        let centred = x.clone() - x.mean_dim(1);
+        let variance = centred.clone().square().mean_dim(1);
+        let scale = self.scale.val().unsqueeze() * (variance + EPSILON).sqrt().recip();
+        (centred * scale + self.shift.val().unsqueeze()).reshape([count, channels])
     }
 
     fn normalise_by_running(&self, x: Tensor<2>) -> Tensor<2> {

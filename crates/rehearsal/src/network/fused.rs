@@ -234,6 +234,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn several_batches_in_one_pass_are_as_many_passes() {
+        let input = ImageShape { height: 9, width: 12, channels: 3 };
+        for (kernels, within) in [(Kernels::Composed, 1e-5), (Kernels::Winograd, 0.0)] {
+            let network = network(input, 4, kernels).valid();
+            let x = images(6, input, &Device::flex());
+            let apart = x.clone().chunk(3, 0).into_iter().map(|batch| network.features(batch, Norm::Batch));
+            let (apart, whole) =
+                (flat(Tensor::cat(apart.collect(), 0)), flat(network.features(x.clone(), Norm::Batch)));
+            let together = flat(network.features(x, Norm::Batches(3)));
+            assert!(difference(&together, &apart) <= within, "{kernels}: by {}", difference(&together, &apart));
+            assert!(difference(&whole, &apart) > 1e-2, "{kernels}: one batch of all is another thing");
+        }
+    }
+
     /// Three images of one channel have as many values as one of three.
     #[test]
     fn only_images_of_the_networks_own_shape_fit() {

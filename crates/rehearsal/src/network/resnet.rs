@@ -52,7 +52,13 @@ impl ResNet18 {
     /// `[n, h, w, c]` to features `[n, 8·width]`, with each layer's moments in batch mode.
     fn forward(&self, images: Tensor<4>, norm: Norm) -> (Tensor<2>, Vec<Moments>) {
         match &self.fused {
-            Some(fused) if fused.fits(&images) => self.fused_forward(fused, images, norm),
+            Some(fused) if fused.fits(&images) => match norm {
+                Norm::Batches(batches) => {
+                    let passed = images.chunk(batches, 0).into_iter().map(|batch| self.features(batch, Norm::Batch));
+                    (Tensor::cat(passed.collect(), 0), Vec::new())
+                }
+                Norm::Batch | Norm::Eval => self.fused_forward(fused, images, norm),
+            },
             _ => {
                 let mut moments = Vec::new();
                 (pool(self.composed_forward(images, norm, &mut moments)), moments)

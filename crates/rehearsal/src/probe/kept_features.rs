@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use burn::tensor::{Tensor, TensorData};
 
-use super::StepProbe;
+use super::{Drawn, StepProbe};
 use crate::{
     device::{read, upload},
     sample::Slot,
@@ -16,7 +16,7 @@ impl StepProbe<'_> {
     pub(super) fn kept_or_passed(&mut self, slots: &[Slot]) -> Tensor<2> {
         let missing: Vec<Slot> = slots.iter().copied().filter(|&slot| self.fresh(slot).is_none()).collect();
         if !missing.is_empty() {
-            let passed = self.pass(&missing);
+            let passed = self.pass(Drawn { slots: &missing, draws: 1 });
             let size = passed.dims()[1];
             let values = read(passed);
             self.passed.extend(missing.into_iter().zip(values.chunks_exact(size).map(Arc::from)));

@@ -36,7 +36,7 @@ impl LookAhead {
         read_one(self.loss.clone())
     }
 
-    /// How the loss of each image `[n, h, w, c]` changes, all in one batch: `[n]`, not yet read back.
+    /// How the loss of each image `[n, h, w, c]` changes, all in one pass: `[n]`, not yet read back.
     pub fn loss_change(&self, images: &Tensor<4>, labels: &[Class], norm: Norm) -> Tensor<1> {
         let loss = |network: &Network| cross_entropy_seen(network.logits(images.clone(), norm), labels, self.seen);
         loss(&self.ahead) - loss(&self.now)

@@ -273,6 +273,7 @@ impl Backbone for Centred {
         let means = Self::means(images);
         let centre = match norm {
             Norm::Batch => means.clone().mean_dim(0),
+            Norm::Batches(_) => unreachable!("the processor passes draw by draw"),
             Norm::Eval if means.is_autodiff() => Tensor::from_inner(self.mean.value().clone()).unsqueeze(),
             Norm::Eval => self.mean.value().clone().unsqueeze(),
         };
