@@ -66,6 +66,9 @@ print(computed)
 assert computed["device"].startswith(sys.argv[2]) and computed["adapter"] and computed["kernels"] == "composed", computed
 PYTHON
 
+echo "== times of a step, which mean nothing on lavapipe"
+"$program" bench step --device "$device" --width 4 --size 8 --repeats 3
+
 echo "== counts of a step"
 "$program" bench step --device "$device" --width 4 --size 8 --count | python3 -c '
 import json, sys

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use rehearsal::{
     Device, TensorData,
     config::PartialConfig,
-    device::{DeviceIdentity, identify, read_all, upload},
+    device::{DeviceIdentity, identify, is_host, read_all, upload},
     learner::{check_room, on_threads, training_device},
     losses::Denominator,
     methods::{Draw, Method, Pcr, Reduction, StepBatch},
@@ -31,6 +31,8 @@ use crate::{
 
 const CLASSES: usize = 100;
 const LR: f64 = 0.1;
+/// Candidates of a draw.
+const DRAW: usize = 50;
 const ENGINE: &str = concat!("rehearsal ", env!("CARGO_PKG_VERSION"));
 
 /// Measures and prints.
@@ -86,7 +88,8 @@ struct Workload {
     network: Network,
     method: Pcr,
     batch: StepBatch,
-    draws: [Anchors; 2],
+    /// Two draws; on a GPU as one tensor, because a learner passes them there together.
+    draws: Vec<Anchors>,
 }
 
 impl Workload {
@@ -112,7 +115,11 @@ impl Workload {
         let incoming = anchors(20, &device);
         let draw = Draw { anchors: anchors(20, &device), logits: None };
         let batch = StepBatch { incoming, draws: vec![draw], task: TaskId(0), seen: CLASSES };
-        let draws = [anchors(50, plain), anchors(50, plain)];
+        let draws = if is_host(plain) {
+            vec![anchors(DRAW, plain), anchors(DRAW, plain)]
+        } else {
+            vec![anchors(2 * DRAW, plain)]
+        };
         Self { network: Network::new(&architecture, 0, &device), method, batch, draws }
     }
 
@@ -121,9 +128,9 @@ impl Workload {
     }
 
     fn score(&self, ahead: &LookAhead) -> Vec<Retrieved> {
-        let slots: Vec<Slot> = (0..50).map(Slot).collect();
-        let mut probe = Ready { ahead, draws: self.draws.iter() };
-        LossChange { high: 5, low: 5, candidates: 50 }.pick(&slots, &slots, &mut probe)
+        let slots: Vec<Slot> = (0..DRAW).map(Slot).collect();
+        let mut probe = Ready { ahead, draws: &self.draws };
+        LossChange { high: 5, low: 5, candidates: DRAW }.pick(&slots, &slots, &mut probe)
     }
 
     fn train(&mut self) {
@@ -136,17 +143,15 @@ impl Workload {
 /// Answers from draws that are tensors already.
 struct Ready<'a> {
     ahead: &'a LookAhead,
-    draws: std::slice::Iter<'a, Anchors>,
+    draws: &'a [Anchors],
 }
 
 impl Probe for Ready<'_> {
     fn loss_changes(&mut self, draws: &[&[Slot]]) -> Vec<Vec<f32>> {
-        let changes = draws.iter().map(|slots| {
-            let draw = self.draws.next().expect("a pick asks once for each side");
-            assert_eq!(draw.labels.len(), slots.len());
-            self.ahead.loss_change(&draw.images, &draw.labels, Norm::Batch)
-        });
-        read_all(changes.collect())
+        assert!(draws.len() == 2 && draws.iter().all(|slots| slots.len() == DRAW), "what was made ready");
+        let norm = if self.draws.len() == 2 { Norm::Batch } else { Norm::Batches(2) };
+        let changes = self.draws.iter().map(|draw| self.ahead.loss_change(&draw.images, &draw.labels, norm));
+        read_all(changes.collect()).concat().chunks(DRAW).map(<[f32]>::to_vec).collect()
     }
 }
 
