@@ -5,13 +5,15 @@ use rehearsal_measure::{AccuracyMatrix, OverSeeds, accuracy, accuracy_after, ret
 
 use super::{Figure, Named, Scene};
 use crate::{
-    drawing::{Axis, Curve, Lines, Panel, Shape},
+    drawing::{Axis, Curve, Lines, Panel, Point, Shape},
     run::Run,
 };
 
 const BANDS: &str = "Bands, drawn for up to six series, are one sample standard deviation over seeds.";
 
 const BARS: &str = "Bars are one sample standard deviation over seeds.";
+
+const POINTED: &str = "The spread over seeds is told to those who point at a mark.";
 
 /// So many marks of classes find room beside each other.
 const MOST_BESIDE: usize = 60;
@@ -68,13 +70,15 @@ fn after_task(scene: &Scene, first: usize) -> Axis {
 /// How well the final model knows each class; none if no run tells its test images class by class.
 pub fn classes(scene: &Scene) -> Option<Figure> {
     let classes = scene.groups.iter().flat_map(|named| &named.group.runs).map(|run| run.class_names.len()).max()?;
-    // A line says that one class leads to the next, but marks of many would not stand apart.
+    // A line says that one class leads to the next, but marks of many would not stand apart; and bands
+    // of classes, which differ from seed to seed, would cover all of it.
     let is_crowded = classes * scene.groups.len() > MOST_BESIDE;
-    let (shape, spread) = if is_crowded { (Shape::Line, BANDS) } else { (Shape::Beside, BARS) };
+    let (shape, spread) = if is_crowded { (Shape::Line, POINTED) } else { (Shape::Beside, BARS) };
     let curve = |named: &Named| {
         let point = |class: usize| {
             let value = named.group.over_seeds(|run| of_class(run, class));
-            named.point(class as f64 + 1.0, &format!("class {}", class + 1), value, 100.0, " %")
+            let point = named.point(class as f64 + 1.0, &format!("class {}", class + 1), value, 100.0, " %")?;
+            Some(if is_crowded { Point { spread: None, ..point } } else { point })
         };
         Curve { series: named.place, points: (0..classes).filter_map(point).collect(), shape }
     };
