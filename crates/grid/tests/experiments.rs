@@ -38,6 +38,7 @@ fn every_experiment_is_a_grid_of_its_size() {
         ("worth-cpu", 5 * 6),
         ("worth-longer-cpu", 6),
         ("worth-methods-cpu", 2 * 2 * 6),
+        ("worth-old-tasks-cpu", 2 * 6),
         ("worth-statistics-cpu", 6),
     ];
     assert_eq!(sizes, expected.map(|(name, runs)| (name.to_owned(), runs)));
