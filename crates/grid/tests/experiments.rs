@@ -36,7 +36,6 @@ fn every_experiment_is_a_grid_of_its_size() {
         ("table3-ratios-cpu", 12 * 3),
         ("worth-cheaper-cpu", 6 * 6),
         ("worth-cpu", 5 * 6),
-        ("worth-longer-cpu", 6),
         ("worth-methods-cpu", 2 * 2 * 6),
         ("worth-old-tasks-cpu", 2 * 6),
         ("worth-statistics-cpu", 6),

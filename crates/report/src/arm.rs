@@ -1,6 +1,8 @@
 //! How a group learned: the method, what it replays, and options that differ. An arm of the study,
 //! as a trial has arms.
 
+use std::collections::BTreeSet;
+
 use rehearsal_runs::Settings;
 
 use crate::settings::{self, Part};
@@ -49,6 +51,11 @@ const METHODS: [(&str, &str); 9] = [
     ("pcr", "PCR"),
     ("joint", "joint"),
 ];
+
+/// Where arms differ in more settings than these, each says only what is not as the paper has it.
+const MOST_DIFFERENCES: usize = 2;
+/// If these are not more than so many.
+const MOST_UNUSUAL: usize = 4;
 
 /// A setting, its value, and the arms to which it matters.
 type PaperOption = (&'static str, &'static str, fn(&Arm) -> bool);
@@ -167,6 +174,28 @@ impl Arm {
         }
     }
 
+    /// Of many settings in which arms differ those of its own that are not the paper's, in brackets:
+    /// " (draws one, score last-layer)", or nothing for the arm that is as the paper has it. None where
+    /// this would not be short, or not tell the arms apart.
+    fn unusual_among(&self, alike: &[&Self]) -> Option<String> {
+        let names: BTreeSet<&str> = alike.iter().flat_map(|other| self.settings.differing(&other.settings)).collect();
+        let all: BTreeSet<Vec<String>> = alike.iter().map(|arm| arm.unusual(&names)).collect();
+        let is_short = all.iter().all(|said| said.len() <= MOST_UNUSUAL);
+        let serves = names.len() > MOST_DIFFERENCES && is_short && all.len() == alike.len();
+        serves.then(|| match &self.unusual(&names)[..] {
+            [] => String::new(),
+            said => format!(" ({})", said.join(", ")),
+        })
+    }
+
+    fn unusual(&self, names: &BTreeSet<&str>) -> Vec<String> {
+        let is_papers = |name: &str| {
+            PAPER_OPTIONS.iter().any(|(option, paper, _)| *option == name && self.settings.has(name, paper))
+        };
+        let said = names.iter().filter(|name| !self.settings.get(name).is_empty() && !is_papers(name));
+        said.map(|name| format!("{name} {}", self.settings.get(name))).collect()
+    }
+
     /// Its settings but for who is replayed.
     pub fn options(&self) -> Part {
         self.settings.without("retrieval").without("ratio")
@@ -246,7 +275,7 @@ pub fn labels(arms: &[&Arm]) -> Vec<String> {
     let label = |arm: &&Arm| {
         let label = arm.label();
         let alike: Vec<&Arm> = arms.iter().copied().filter(|other| other.label() == label).collect();
-        format!("{label}{}", arm.distinction(&alike))
+        format!("{label}{}", arm.unusual_among(&alike).unwrap_or_else(|| arm.distinction(&alike)))
     };
     arms.iter().map(label).collect()
 }
@@ -318,6 +347,28 @@ mod tests {
             let known = NAMES.contains(&setting.name) || PAPER_OPTIONS.iter().any(|(name, ..)| *name == setting.name);
             assert!(known || setting.place == rehearsal_runs::Place::Run, "{}", setting.name);
         }
+    }
+
+    #[test]
+    fn of_arms_that_differ_in_much_each_says_what_is_not_the_papers() {
+        let balanced = |draws: &str, score: &str, every: u32, norm: &str| {
+            let (retrieval, ratio) = ("balanced", "5:5");
+            arm(json!({"method": "pcr", "retrieval": retrieval, "ratio": ratio, "draws": draws, "score": score,
+                "score-every": every, "score-norm": norm}))
+        };
+        let arms = [
+            balanced("two", "look-ahead", 1, "batch"),
+            balanced("one", "last-layer", 1, "batch"),
+            balanced("one", "last-layer", 2, "batch"),
+            balanced("one", "kept-features", 1, "eval"),
+        ];
+        let expected = [
+            "PCR + balanced",
+            "PCR + balanced (draws one, score last-layer)",
+            "PCR + balanced (draws one, score last-layer, score-every 2)",
+            "PCR + balanced (draws one, score kept-features, score-norm eval)",
+        ];
+        assert_eq!(labels(&arms.iter().collect::<Vec<_>>()), expected);
     }
 
     #[test]
