@@ -24,6 +24,7 @@ mod engine;
 mod gemm;
 mod image;
 mod isa;
+pub mod mobile;
 mod norm;
 mod pool;
 mod simd;
