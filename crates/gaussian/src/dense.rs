@@ -77,6 +77,8 @@ pub(crate) fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::float_cmp, reason = "small integers are exact")]
+
     use super::*;
 
     #[test]

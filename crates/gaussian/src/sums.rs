@@ -115,7 +115,9 @@ impl Sums {
         }
         assert!(features.iter().all(|feature| feature.dimensions() == self.dimensions), "features of one network");
         let class = self.class(name);
-        class.count = class.count.checked_add_signed(sign * features.len() as i64).expect("photos that were added");
+        let count = features.len() as u64;
+        let counted = if sign > 0 { class.count.checked_add(count) } else { class.count.checked_sub(count) };
+        class.count = counted.expect("photos that were added");
         for feature in features {
             class.sum.iter_mut().zip(feature.raw()).for_each(|(sum, &value)| *sum += sign * i64::from(value));
         }
@@ -128,8 +130,7 @@ impl Sums {
     fn add_products(&mut self, features: &[Feature], sign: i64) {
         let d = self.dimensions;
         for batch in features.chunks(BATCH) {
-            let values: Vec<f64> =
-                batch.iter().flat_map(|feature| feature.raw()).map(|&value| f64::from(value)).collect();
+            let values: Vec<f64> = batch.iter().flat_map(Feature::raw).map(|&value| f64::from(value)).collect();
             let blocks: Vec<(usize, Vec<f64>)> = (0..d)
                 .step_by(ROWS)
                 .collect::<Vec<_>>()
