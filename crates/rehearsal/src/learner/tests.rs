@@ -504,7 +504,7 @@ fn coloured(classes: std::ops::Range<usize>) -> (Vec<Image>, Vec<&'static str>) 
 fn frozen(backbone: &str, settings: &str) -> (Learner, State) {
     let base = format!(
         "backbone = '{backbone}'\nwidth = 4\nthreads = 1\nmemory = 24\nretrieved = 8\ncandidates = 8\nbatch = 4\n\
-         epochs = 20\nlr = 0.1\nweight-decay = 0.001\nmomentum = 0.5"
+         epochs = 20\nlr = 0.1\nweight-decay = 0.001\nmomentum = 0.5\nviews = 'raw'"
     );
     let learner = |settings: &str, freeze: bool| {
         let settings = PartialConfig::parse(&base).unwrap().overridden_by(&PartialConfig::parse(settings).unwrap());
@@ -526,14 +526,14 @@ fn frozen(backbone: &str, settings: &str) -> (Learner, State) {
 
 #[test]
 fn with_a_frozen_backbone_training_changes_the_head_alone() {
-    for (backbone, settings, at_least) in [
-        ("tiny", "method = 'er'", 20),
-        ("resnet18", "method = 'er'", 20),
-        ("tiny", "method = 'pcr'\nretrieval = 'balanced'", 20),
-        ("tiny", "method = 'pcr'\nretrieval = 'balanced'\nscore-norm = 'train'", 20),
-        ("tiny", "method = 'a-gem'", 12),
-        ("tiny", "method = 'er'\nmemory-policy = 'gss'", 20),
-        ("tiny", "method = 'cls-er'", 12),
+    for (backbone, settings) in [
+        ("tiny", "method = 'er'"),
+        ("resnet18", "method = 'er'"),
+        ("tiny", "method = 'pcr'\nretrieval = 'balanced'"),
+        ("tiny", "method = 'pcr'\nretrieval = 'balanced'\nscore-norm = 'train'"),
+        ("tiny", "method = 'a-gem'"),
+        ("tiny", "method = 'er'\nmemory-policy = 'gss'"),
+        ("tiny", "method = 'cls-er'"),
     ] {
         let (mut learner, before) = frozen(backbone, settings);
         let after = learner.network().state();
@@ -548,7 +548,7 @@ fn with_a_frozen_backbone_training_changes_the_head_alone() {
         let (images, labels) = coloured(0..4);
         let predictions = learner.predict(&images).unwrap();
         let right = predictions.iter().zip(&labels).filter(|(found, label)| *found.class == ***label).count();
-        assert!(right >= at_least, "{settings}: {right} of 24");
+        assert!(right >= 16, "{backbone}, {settings}: {right} of 24");
     }
 }
 
