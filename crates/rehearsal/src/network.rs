@@ -10,7 +10,6 @@
 mod backbone;
 mod calibration;
 mod conv_norm;
-mod first_order;
 mod fused;
 mod head;
 mod pixels;
@@ -27,7 +26,6 @@ use burn::{
 
 pub use backbone::{AnyBackbone, Backbone, BackboneKind, Kernels, absorb, pool};
 pub use conv_norm::{ConvNorm, Moments, Norm, Then};
-pub use first_order::HeadGradient;
 #[cfg(test)]
 pub(crate) use head::cosines;
 pub use head::{Head, HeadKind};
