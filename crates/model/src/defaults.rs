@@ -4,7 +4,9 @@
 use rehearsal::{
     config::{Offer, PartialConfig},
     memory::PolicyKind,
+    methods::MethodKind,
     optimizer::Schedule,
+    retrieval::RetrievalKind,
 };
 
 /// How to learn, where nothing is given.
@@ -41,8 +43,20 @@ impl Defaults {
             // place, however often it was looked at.
             memory_policy: Some(PolicyKind::ClassBalanced),
             offer: Some(Offer::FirstEpoch),
+            // In the same time it learned more than retrieval by scores: docs/results.
+            retrieval: Some(RetrievalKind::Random),
             ..PartialConfig::default()
         }
+    }
+
+    /// What is given, completed by [`Defaults::settings`].
+    pub fn complete(given: &PartialConfig) -> PartialConfig {
+        let mut defaults = Self::settings();
+        // ASER has its own retrieval, and a ratio is balanced retrieval's.
+        if given.method == Some(MethodKind::Aser) || given.ratio.is_some() {
+            defaults.retrieval = None;
+        }
+        defaults.overridden_by(given)
     }
 }
 
@@ -60,5 +74,24 @@ mod tests {
     fn few_images_are_looked_at_often() {
         assert_eq!([135, 270, 1000, 100_000].map(|images| Defaults::new(images).passes), [12, 11, 3, 2]);
         assert_eq!([8, 28, 32, 84, 4000].map(Defaults::size), [16, 28, 32, 32, 32]);
+    }
+
+    #[test]
+    fn replay_is_random_unless_the_method_or_the_user_says_otherwise() {
+        let retrieval = |given: &str| {
+            let given = PartialConfig::parse(given).unwrap();
+            Defaults::complete(&given).learner().unwrap().retrieval
+        };
+        for (given, expected) in [
+            ("", Some(RetrievalKind::Random)),
+            ("method = 'er'", Some(RetrievalKind::Random)),
+            ("method = 'aser'", Some(RetrievalKind::Aser)),
+            ("method = 'aser'\nretrieval = 'random'", Some(RetrievalKind::Random)),
+            ("method = 'fine-tune'", None),
+            ("retrieval = 'mir'", Some(RetrievalKind::Mir)),
+            ("ratio = '7:3'", Some(RetrievalKind::Balanced)),
+        ] {
+            assert_eq!(retrieval(given), expected, "{given}");
+        }
     }
 }

@@ -149,7 +149,7 @@ impl Model {
         }
         let mut given = visit.settings.clone();
         given.memory = None;
-        let settings = Defaults::settings().overridden_by(&given);
+        let settings = Defaults::complete(&given);
         Ok(Learner::builder().shape(shape).settings(&settings).threads(self.threads()).build()?)
     }
 

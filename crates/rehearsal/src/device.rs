@@ -8,7 +8,6 @@
 
 mod error;
 mod found;
-mod launches;
 mod transfer;
 
 use std::{fmt, str::FromStr};
@@ -17,7 +16,6 @@ use burn::tensor::Device;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use error::DeviceError;
-pub use launches::Launches;
 pub use transfer::{Transfers, read, read_all, read_one, upload};
 
 /// What a device is reached through.

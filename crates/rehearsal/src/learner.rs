@@ -194,8 +194,7 @@ impl Learner {
         let lr = self.config.optimizer.rate(progress);
         let views = self.views(incoming, RngStream::Augmentation, 0);
         mark(Phase::Data);
-        let (replayed, probed) = self.retrieve(incoming, &views, lr, mark);
-        self.absorb(&probed);
+        let (replayed, candidates) = self.retrieve(incoming, &views, lr, mark);
         mark(Phase::Scoring);
         let batch = self.batch(views, &replayed);
         mark(Phase::Data);
@@ -208,11 +207,10 @@ impl Learner {
         let loss = descent.as_ref().map(|descent| read_one(descent.loss.clone()));
         mark(Phase::Training);
         let (logits, features) = descent.map_or((None, None), |descent| (descent.logits, descent.features));
-        self.refresh_features(&replayed, features.as_ref());
         self.remember(incoming, logits);
         mark(Phase::Memory);
         self.position.steps += 1;
-        Step { loss, lr, incoming: incoming.to_vec(), replayed, candidates: probed.candidates, features }
+        Step { loss, lr, incoming: incoming.to_vec(), replayed, candidates, features }
     }
 
     /// What the method trains on of these samples, of which `before` come first in this step.
@@ -302,7 +300,6 @@ impl Learner {
             // A method that averages networks averages what is trained: it gets the rest here.
             self.method.start(&self.network);
         }
-        self.memory.forget_features();
         self.calibrated = None;
         Ok(())
     }

@@ -11,7 +11,6 @@
 mod backbone;
 mod calibration;
 mod conv_norm;
-mod first_order;
 mod fused;
 mod head;
 mod planned;
@@ -26,7 +25,6 @@ use burn::{
 
 pub use backbone::{AnyBackbone, Backbone, BackboneKind, Kernels, absorb, pool};
 pub use conv_norm::{ConvNorm, Moments, Norm, Then};
-pub use first_order::HeadGradient;
 #[cfg(test)]
 pub(crate) use head::cosines;
 pub use head::{Head, HeadKind};

@@ -17,7 +17,7 @@ use rehearsal::{
     memory::PolicyKind,
     methods::MethodKind,
     network::State,
-    probe::{Incoming, Probe, ScoreKind, ScoreNorm, Scoring, StepProbe},
+    probe::{Incoming, Probe, ScoreNorm, Scoring, StepProbe},
     retrieval::RetrievalKind,
     sample::{Image, ImageShape, Sample, Slot, to_tensor},
     views::Anchors,
@@ -58,7 +58,7 @@ fn steps(settings: &PartialConfig) -> (Learner, Vec<(Step, Transfers)>) {
 }
 
 #[test]
-fn every_method_retrieval_policy_and_score_takes_steps() {
+fn every_method_retrieval_and_policy_takes_steps() {
     let with = |set: &dyn Fn(&mut PartialConfig)| {
         let mut settings = PartialConfig { candidates: Some(12), ..PartialConfig::default() };
         set(&mut settings);
@@ -67,9 +67,8 @@ fn every_method_retrieval_policy_and_score_takes_steps() {
     let methods = MethodKind::ALL.iter().map(|&method| with(&|settings| settings.method = Some(method)));
     let retrievals = RetrievalKind::ALL.iter().map(|&kind| with(&|settings| settings.retrieval = Some(kind)));
     let policies = PolicyKind::ALL.iter().map(|&policy| with(&|settings| settings.memory_policy = Some(policy)));
-    let scores = ScoreKind::ALL.iter().map(|&score| with(&|settings| settings.score = Some(score)));
-    let moving = with(&|settings| settings.score_norm = Some(ScoreNorm::Train));
-    for settings in methods.chain(retrievals).chain(policies).chain(scores).chain([moving]) {
+    let running = with(&|settings| settings.score_norm = Some(ScoreNorm::Eval));
+    for settings in methods.chain(retrievals).chain(policies).chain([running]) {
         let (learner, steps) = steps(&settings);
         let losses: Vec<Option<f32>> = steps.iter().map(|(step, _)| step.loss).collect();
         assert!(losses.iter().flatten().all(|loss| loss.is_finite()), "{settings:?}: {losses:?}");
@@ -105,22 +104,20 @@ fn draws_are_scored_together_as_they_are_apart() {
     let images = to_tensor(stored.iter().map(|sample| &*sample.image), shape, &network.device());
     let anchors = Anchors { images, labels: stored.iter().map(|sample| sample.label).collect() };
     let draws: [Vec<Slot>; 2] = [(0..9).map(Slot).collect(), (6..15).map(Slot).collect()];
-    for score in [ScoreKind::LookAhead, ScoreKind::HeadAhead, ScoreKind::LastLayer] {
-        let scoring = Scoring { score, lr: 0.1, norm: ScoreNorm::Batch, shape, steps: 4, feature_age: 0 };
-        let incoming = Incoming { samples: &[], anchors: &anchors, seen: 4 };
-        let mark = &mut |_| {};
-        let mut probe = StepProbe::new(network, memory, incoming, scoring, mark);
-        let apart: Vec<Vec<f32>> = draws.iter().map(|draw| probe.loss_change(draw)).collect();
-        let (together, transfers) = Transfers::of(|| probe.loss_changes(&[&draws[0], &[], &draws[1]]));
-        assert_eq!(transfers.read_backs, 1, "{score}");
-        assert!(together[1].is_empty());
-        for (together, apart) in [(&together[0], &apart[0]), (&together[2], &apart[1])] {
-            let largest = apart.iter().fold(0.0f32, |largest, change| largest.max(change.abs()));
-            let close = together.iter().zip(apart).all(|(a, b)| (a - b).abs() <= 1e-3 * largest);
-            assert!(close && together.len() == 9, "{score}: {together:?}, apart {apart:?}");
-        }
-        assert_eq!(probe.finish().candidates.len(), 36, "{score}");
+    let scoring = Scoring { lr: 0.1, norm: ScoreNorm::Batch, shape };
+    let incoming = Incoming { samples: &[], anchors: &anchors, seen: 4 };
+    let mark = &mut |_| {};
+    let mut probe = StepProbe::new(network, memory, incoming, scoring, mark);
+    let apart: Vec<Vec<f32>> = draws.iter().map(|draw| probe.loss_change(draw)).collect();
+    let (together, transfers) = Transfers::of(|| probe.loss_changes(&[&draws[0], &[], &draws[1]]));
+    assert_eq!(transfers.read_backs, 1);
+    assert!(together[1].is_empty());
+    for (together, apart) in [(&together[0], &apart[0]), (&together[2], &apart[1])] {
+        let largest = apart.iter().fold(0.0f32, |largest, change| largest.max(change.abs()));
+        let close = together.iter().zip(apart).all(|(a, b)| (a - b).abs() <= 1e-3 * largest);
+        assert!(close && together.len() == 9, "{together:?}, apart {apart:?}");
     }
+    assert_eq!(probe.finish().len(), 36);
 }
 
 /// Two tasks of two classes, 12 steps.

@@ -62,19 +62,14 @@ type PaperOption = (&'static str, &'static str, fn(&Arm) -> bool);
 
 /// The options as the paper, or those whose methods it compares, have them: name, value, and to
 /// which arms they matter. What is not listed is not known to be the paper's.
-const PAPER_OPTIONS: [PaperOption; 29] = [
+const PAPER_OPTIONS: [PaperOption; 21] = [
     ("candidates", "50", Arm::scores),
-    ("score", "look-ahead", Arm::scores),
-    ("draws", "two", Arm::scores),
-    ("score-every", "1", Arm::scores),
-    ("feature-age", "100", |_| false),
     ("score-norm", "batch", Arm::scores),
     ("views", "both", |arm| arm.method == "pcr"),
     ("views", "augmented", |arm| arm.method != "pcr"),
     ("temperature", "0.09", |arm| arm.method == "pcr"),
     ("denominator", "multiset", |arm| arm.method == "pcr"),
     ("reduction", "mean", |arm| matches!(arm.method.as_str(), "er" | "aser" | "pcr")),
-    ("joint-passes", "each-task", |arm| arm.method == "joint"),
     ("der-alpha", "0.5", |arm| arm.method == "der++"),
     ("der-beta", "0.5", |arm| arm.method == "der++"),
     ("task-free", "false", |arm| arm.method == "er-ace"),
@@ -88,11 +83,8 @@ const PAPER_OPTIONS: [PaperOption; 29] = [
     ("gss-group-size", "10", |arm| arm.policy == "gss"),
     ("shapley-score", "asvm", Arm::has_shapley_values),
     ("shapley-neighbours", "3", Arm::has_shapley_values),
-    ("shapley-per-class", "2", Arm::has_shapley_values),
-    ("match-warm-up", "40", |arm| arm.replay == Replay::Other("memory-match".into())),
     // Networks are tested as they were trained.
     ("recalibrate", "off", |_| true),
-    ("retrievable", "all", Arm::scores),
 ];
 
 /// Settings that name an arm: a row of the paper stands for some of them.
@@ -175,7 +167,7 @@ impl Arm {
     }
 
     /// Of many settings in which arms differ those of its own that are not the paper's, in brackets:
-    /// " (draws one, score last-layer)", or nothing for the arm that is as the paper has it. None where
+    /// " (candidates 20, score-norm eval)", or nothing for the arm that is as the paper has it. None where
     /// this would not be short, or not tell the arms apart.
     fn unusual_among(&self, alike: &[&Self]) -> Option<String> {
         let names: BTreeSet<&str> = alike.iter().flat_map(|other| self.settings.differing(&other.settings)).collect();
@@ -351,22 +343,22 @@ mod tests {
 
     #[test]
     fn of_arms_that_differ_in_much_each_says_what_is_not_the_papers() {
-        let balanced = |draws: &str, score: &str, every: u32, norm: &str| {
+        let balanced = |candidates: u32, norm: &str, views: &str| {
             let (retrieval, ratio) = ("balanced", "5:5");
-            arm(json!({"method": "pcr", "retrieval": retrieval, "ratio": ratio, "draws": draws, "score": score,
-                "score-every": every, "score-norm": norm}))
+            arm(json!({"method": "pcr", "retrieval": retrieval, "ratio": ratio, "candidates": candidates,
+                "score-norm": norm, "views": views}))
         };
         let arms = [
-            balanced("two", "look-ahead", 1, "batch"),
-            balanced("one", "last-layer", 1, "batch"),
-            balanced("one", "last-layer", 2, "batch"),
-            balanced("one", "kept-features", 1, "eval"),
+            balanced(50, "batch", "both"),
+            balanced(20, "eval", "both"),
+            balanced(20, "eval", "raw"),
+            balanced(50, "batch", "raw"),
         ];
         let expected = [
             "PCR + balanced",
-            "PCR + balanced (draws one, score last-layer)",
-            "PCR + balanced (draws one, score last-layer, score-every 2)",
-            "PCR + balanced (draws one, score kept-features, score-norm eval)",
+            "PCR + balanced (candidates 20, score-norm eval)",
+            "PCR + balanced (candidates 20, score-norm eval, views raw)",
+            "PCR + balanced (views raw)",
         ];
         assert_eq!(labels(&arms.iter().collect::<Vec<_>>()), expected);
     }

@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn all_that_moves_the_network_must_agree() {
-        let names = ["lr", "momentum", "weight-decay", "schedule", "lr-milestones", "lr-decay", "batch"];
+        let names = ["lr", "momentum", "weight-decay", "schedule", "batch"];
         let run = settings(names.iter().map(|name| ((*name).to_owned(), json!(1))).collect());
         assert_eq!((protocol(&run).0.len(), arm(&run).0.len()), (names.len(), 0));
     }

@@ -82,7 +82,7 @@ pub struct How {
     /// For a new model: pcr, cls-er, er-ace, aser, der-pp, a-gem, er or fine-tune [default: pcr]
     #[arg(long, value_name = "NAME")]
     pub method: Option<MethodKind>,
-    /// For a new model, who is replayed: balanced, mir, imir, aser, memory-match or random [default: balanced]
+    /// For a new model, who is replayed: random, balanced, mir, imir, aser or memory-match [default: random]
     #[arg(long, value_name = "NAME")]
     pub retrieval: Option<RetrievalKind>,
     /// For a new model, who stays in memory: class-balanced, reservoir, gss or aser [default: class-balanced]

@@ -145,20 +145,15 @@ mod tests {
     fn help_says_the_default_that_is_used() {
         let nothing = PartialConfig::default();
         let blurry = PartialConfig::parse("stream = 'blurry'").unwrap();
-        let kept = PartialConfig::parse("score = 'kept-features'").unwrap();
         for setting in SETTINGS {
             let Some(default) = PartialConfig::default_text(setting.name) else { continue };
-            let settings = match setting.name {
-                "blur" => &blurry,
-                "feature-age" => &kept,
-                _ => &nothing,
-            };
+            let settings = if setting.name == "blur" { &blurry } else { &nothing };
             let used = resolved(settings, setting.name);
             match (setting.name, used) {
                 // Words for what depends on the data, the machine or the method.
                 ("threads" | "tasks", Some(_)) | ("data" | "size", None) => {}
                 (name, None) => assert!(["all", "false"].contains(&default.as_str()) || name == "stream", "{name}"),
-                ("retrieval" | "memory-policy" | "views" | "score-norm", Some(used)) => {
+                ("retrieval" | "memory-policy" | "views", Some(used)) => {
                     assert!(default.starts_with(&used), "{default}");
                 }
                 (name, Some(used)) => assert_eq!(default.replace(' ', ""), used, "{name}"),
@@ -168,7 +163,6 @@ mod tests {
         for name in ["retrieval", "memory-policy"] {
             assert!(PartialConfig::default_text(name).unwrap().ends_with(&resolved(&aser, name).unwrap()));
         }
-        assert!(PartialConfig::default_text("score-norm").unwrap().ends_with(&resolved(&kept, "score-norm").unwrap()));
         assert!(PartialConfig::default_text("views").unwrap().ends_with(&resolved(&aser, "views").unwrap()));
         assert!(help(Setting::find("lr").unwrap()).ends_with("[default: 0.1]"));
     }

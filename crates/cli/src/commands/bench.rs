@@ -1,8 +1,4 @@
-//! `rehearsal bench`: the workload of one balanced step, as the PyTorch yardstick measures it; and
-//! cheaper retrievals.
-
-mod count;
-mod retrieval;
+//! `rehearsal bench`: the workload of one balanced step, as the PyTorch yardstick measures it.
 
 use std::{process::ExitCode, time::Instant};
 
@@ -39,7 +35,6 @@ const ENGINE: &str = concat!("rehearsal ", env!("CARGO_PKG_VERSION"));
 pub fn bench(args: &Bench) -> Result<ExitCode> {
     match &args.what {
         Benchmark::Step(args) => bench_step(args),
-        Benchmark::Retrieval(args) => retrieval::retrieval(args),
     }
 }
 
@@ -59,8 +54,8 @@ fn bench_step(args: &StepBench) -> Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
-    let measured = on_threads(threads, || if args.count { count::count(args) } else { Ok(step(args, &device)) });
-    let mut line = measured.context("threads cannot be started")??;
+    let measured = on_threads(threads, || step(args, &device));
+    let mut line = measured.context("threads cannot be started")?;
     let DeviceIdentity { backend, adapter } = identify(&device);
     line["device"] = json!(args.device);
     line["backend"] = json!(backend);

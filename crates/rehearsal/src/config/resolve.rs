@@ -4,19 +4,14 @@ use std::path::{Path, PathBuf};
 
 use super::{Combination, Config, ConfigError, LearnerConfig, PartialConfig, partial::Completed};
 use crate::{
-    choice::Choice,
     learner::CustomNames,
-    memory::{GssOptions, PolicyKind, Retrievable},
+    memory::{GssOptions, PolicyKind},
     methods::{ClsErOptions, DerPpOptions, ErAceOptions, MethodOptions},
     optimizer::OptimizerConfig,
-    probe::ScoreKind,
     retrieval::{Ratio, RetrievalKind},
     shapley::ShapleyOptions,
     stream::StreamKind,
 };
-
-/// Steps that kept features are used for, unless said otherwise.
-const FEATURE_AGE: u64 = 100;
 
 impl PartialConfig {
     /// Completes the settings with defaults and refuses what makes no sense.
@@ -42,7 +37,6 @@ impl PartialConfig {
             train_per_class: given.train_per_class,
             test_per_class: given.test_per_class,
             learner,
-            joint_passes: given.joint_passes,
             recalibrate: given.recalibrate,
             checkpoint_minutes: given.checkpoint_minutes,
             diagnostics: given.diagnostics,
@@ -59,7 +53,7 @@ impl PartialConfig {
     pub fn learner(&self) -> Result<LearnerConfig, ConfigError> {
         let given = self.clone().complete();
         let method = given.method;
-        let (retrieval, retrievable, feature_age) = (given.retrieval()?, given.retrievable()?, given.feature_age());
+        let retrieval = given.retrieval()?;
         Ok(LearnerConfig {
             method,
             retrieval,
@@ -71,15 +65,11 @@ impl PartialConfig {
             batch: given.batch,
             retrieved: given.retrieved,
             candidates: given.candidates,
-            draws: given.draws,
-            score_every: given.score_every,
             optimizer: OptimizerConfig {
                 lr: given.lr,
                 momentum: given.momentum,
                 weight_decay: given.weight_decay,
                 schedule: given.schedule,
-                lr_milestones: given.lr_milestones,
-                lr_decay: given.lr_decay,
             },
             width: given.width,
             seed: given.seed,
@@ -89,17 +79,9 @@ impl PartialConfig {
             freeze_backbone: false,
             kernels: given.kernels,
             gss: GssOptions { groups: given.gss_groups, group_size: given.gss_group_size },
-            shapley: ShapleyOptions {
-                score: given.shapley_score,
-                neighbours: given.shapley_neighbours,
-                per_class: given.shapley_per_class,
-            },
-            match_warm_up: given.match_warm_up,
-            retrievable,
+            shapley: ShapleyOptions { score: given.shapley_score, neighbours: given.shapley_neighbours },
             views: given.views.unwrap_or(method.default_views()),
-            score: given.score,
-            feature_age,
-            score_norm: given.score_norm.unwrap_or(given.score.default_norm()),
+            score_norm: given.score_norm,
             offer: given.offer,
             custom: CustomNames {
                 custom_method: given.custom_method,
@@ -158,20 +140,6 @@ impl Completed {
         let Self { method, retrieval, .. } = *self;
         Combination { method, policy: None, retrieval }.check()?;
         Ok(method.replays().then(|| retrieval.unwrap_or(method.default_retrieval())))
-    }
-
-    fn feature_age(&self) -> Option<u64> {
-        let default = || (self.score == ScoreKind::KeptFeatures).then_some(FEATURE_AGE);
-        self.feature_age.or_else(default)
-    }
-
-    fn retrievable(&self) -> Result<Retrievable, ConfigError> {
-        let Self { method, retrievable, .. } = *self;
-        if !method.replays() && retrievable != Retrievable::default() {
-            let value = retrievable.name().to_owned();
-            return Err(ConfigError::ReplaysNothing { method, setting: "retrievable", value });
-        }
-        Ok(retrievable)
     }
 
     fn memory_policy(&self) -> Result<Option<PolicyKind>, ConfigError> {

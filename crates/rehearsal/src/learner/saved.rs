@@ -1,7 +1,6 @@
 //! A saved learner: one file that stands alone. See `docs/model-file.md`.
 
 mod checks;
-mod features;
 
 use std::{collections::BTreeMap, fs::File, io, path::Path, sync::Arc};
 
@@ -20,13 +19,12 @@ use crate::{
     memory::{Memorized, Memory},
     model_file::{self, ArrayToWrite, ModelFileError, Reader},
     network::{Array, HeadKind, State, StateError},
-    probe::ScoreKind,
     sample::{Class, ImageShape, Sample, TaskId},
 };
 
-/// The version of the layout. 1 and 2 were checkpoints that could not stand alone, 3 knew no
-/// re-estimated statistics.
-const FORMAT: u64 = 4;
+/// The version of the layout. 1 and 2 were checkpoints that could not stand alone, 3 had no
+/// re-estimated statistics, 4 had settings that are gone.
+const FORMAT: u64 = 5;
 const NETWORK: &str = "network.";
 const METHOD: &str = "method.";
 const OPTIMIZER: &str = "optimizer.";
@@ -286,12 +284,7 @@ fn restore(header: &Header, contents: &Contents, parts: Parts) -> Result<Learner
     learner.method.load(&contents.state(METHOD))?;
     learner.optimizer.load(&contents.state(OPTIMIZER), &learner.network)?;
     let logits = learner.method.stores_logits().then_some(classes.len());
-    let mut slots = contents.slots(logits).map_err(RestoreError::Why)?;
-    if learner.config.score == ScoreKind::KeptFeatures {
-        let size = learner.network.feature_size();
-        features::restore(&mut slots, &contents.floats, &contents.feature_steps, size, steps)
-            .map_err(RestoreError::Why)?;
-    }
+    let slots = contents.slots(logits).map_err(RestoreError::Why)?;
     let possible = memory.capacity == learner.config.memory
         && memory.presented_by_class.len() <= seen
         && is_possible(&slots, memory);
@@ -354,7 +347,6 @@ fn memory_arrays(slots: &[Memorized], shape: ImageShape) -> Vec<ArrayToWrite<'_>
         let shape = vec![count, rows[0].len()];
         arrays.push(floats("memory.logits".into(), shape, rows.into_iter().map(<[f32]>::to_vec)));
     }
-    arrays.extend(features::arrays(slots));
     arrays
 }
 
@@ -364,7 +356,6 @@ struct Contents {
     floats: State,
     labels: Vec<u16>,
     tasks: Vec<u16>,
-    feature_steps: Vec<u64>,
     images: Vec<Arc<[u8]>>,
     extra: BTreeMap<String, ExtraArray>,
 }
@@ -381,10 +372,6 @@ impl Contents {
                 }
                 ("memory.labels", Dtype::U16, _) => contents.labels = numbers(&read_bytes(reader, bytes)?),
                 ("memory.tasks", Dtype::U16, _) => contents.tasks = numbers(&read_bytes(reader, bytes)?),
-                (features::STEPS, Dtype::U64, _) => {
-                    let bytes = read_bytes(reader, bytes)?;
-                    contents.feature_steps = bytes.as_chunks().0.iter().map(|step| u64::from_le_bytes(*step)).collect();
-                }
                 (_, Dtype::F32, _) => {
                     let array = float_array(info, &read_bytes(reader, bytes)?);
                     contents.floats.0.insert(name, array);
@@ -420,7 +407,7 @@ impl Contents {
             let label = Class(self.labels[index]);
             let sample = Sample { image: self.images[index].clone().into(), label, task: TaskId(self.tasks[index]) };
             let logits = rows.map(|(rows, classes)| Arc::from(&rows.values[index * classes..][..classes]));
-            Memorized { sample, logits, similarity: similarities.values[index], features: None }
+            Memorized { sample, logits, similarity: similarities.values[index] }
         };
         Ok((0..count).map(slot).collect())
     }

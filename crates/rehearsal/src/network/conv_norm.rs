@@ -215,12 +215,26 @@ mod tests {
         close(y.into_data().try_to_vec().unwrap(), &[1.0, 2.0, 4.0, 7.0].map(|x| (x - 0.35) / deviation));
     }
 
+    /// Output channel k takes k + 1 times input channel 1, so that every axis shows in the values.
     #[test]
     fn strides_round_up_and_axes_stay_in_place() {
         let device = Device::flex();
-        let layer = layer(3, 2, [2, 7], &device);
-        let (y, _) = layer.forward(Tensor::ones([3, 7, 9, 2], &device), Norm::Eval, Then::Relu);
+        let mut layer = layer(1, 2, [2, 7], &device);
+        let weight: Vec<f32> = (0..14).map(|i| if i < 7 { 0.0 } else { i as f32 - 6.0 }).collect();
+        layer.weight = Param::from_tensor(Tensor::from_data(TensorData::new(weight, [1, 1, 2, 7]), &device));
+        let value = |[n, h, w, c]: [usize; 4]| (n * 1000 + h * 100 + w * 10 + c) as f32;
+        let [count, height, width] = [3, 7, 9];
+        let indices = |[n, h, w, c]: [usize; 4]| {
+            (0..n * h * w * c).map(move |i| [i / (h * w * c), i / (w * c) % h, i / c % w, i % c])
+        };
+        let x: Vec<f32> = indices([count, height, width, 2]).map(value).collect();
+        let x = Tensor::from_data(TensorData::new(x, [count, height, width, 2]), &device);
+        let (y, _) = layer.forward(x, Norm::Eval, Then::Relu);
         assert_eq!(y.dims(), [3, 4, 5, 7]);
-        assert_eq!(layer.convolution(), Convolution { kernel: 3, stride: 2, cin: 2, cout: 7 });
+        let found: Vec<f32> = y.into_data().try_to_vec().unwrap();
+        for (found, [n, h, w, k]) in found.into_iter().zip(indices([3, 4, 5, 7])) {
+            let expected = (k + 1) as f32 * value([n, 2 * h, 2 * w, 1]);
+            assert!((found - expected).abs() <= 1e-4 * expected, "{found}, expected {expected} at {:?}", [n, h, w, k]);
+        }
     }
 }
