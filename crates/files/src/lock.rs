@@ -28,6 +28,15 @@ pub enum LockError {
     Unlockable(io::Error),
 }
 
+impl From<LockError> for io::Error {
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::Unwritable(error) | LockError::Unlockable(error) => error,
+            LockError::Busy => Self::new(io::ErrorKind::WouldBlock, error),
+        }
+    }
+}
+
 /// Locks the file at `path`, which is made if it is missing, and waits for another process for as long as `patience`.
 /// The lock is held until the file is closed.
 ///

@@ -37,8 +37,8 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// The bytes that [`hex`] wrote; none if there are not `N`, or other characters.
-pub fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digits: Option<Vec<u8>> = text.chars().map(|digit| Some(digit.to_digit(16)? as u8)).collect();
+pub fn from_hex<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
+    let digits: Option<Vec<u8>> = text.iter().map(|digit| Some(char::from(*digit).to_digit(16)? as u8)).collect();
     let digits = digits.filter(|digits| digits.len() == 2 * N)?;
     Some(std::array::from_fn(|index| digits[2 * index] << 4 | digits[2 * index + 1]))
 }
@@ -62,7 +62,10 @@ mod tests {
     #[test]
     fn hexadecimal_comes_back() {
         assert_eq!(hex(&[0, 0x0f, 0xa0, 0xff]), "000fa0ff");
-        assert_eq!(from_hex("000fa0ff"), Some([0, 0x0f, 0xa0, 0xff]));
-        assert_eq!((from_hex::<4>("000fa0"), from_hex::<2>("000g"), from_hex::<2>("ü000")), (None, None, None));
+        assert_eq!(from_hex(b"000fa0ff"), Some([0, 0x0f, 0xa0, 0xff]));
+        assert_eq!(
+            (from_hex::<4>(b"000fa0"), from_hex::<2>(b"000g"), from_hex::<2>("ü00".as_bytes())),
+            (None, None, None)
+        );
     }
 }

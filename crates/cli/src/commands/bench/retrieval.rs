@@ -44,7 +44,7 @@ pub fn retrieval(args: &RetrievalBench) -> Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
-    let measured = on_threads(args.threads.into(), || measure(&settings, &batches));
+    let measured = on_threads(usize::from(args.threads), || measure(&settings, &batches));
     let rows = measured.context("threads cannot be started")??;
     let text = if args.json { as_json(args, &rows).to_string() + "\n" } else { as_text(args, &rows) };
     print(&text)?;
