@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 #[derive(Debug, Error, PartialEq, Eq)]
 enum Irregular {
     /// A directory, FIFO, socket or device.
-    #[error("it is no regular file")]
+    #[error("it is not a regular file")]
     Kind,
     /// A file that is larger than any of its kind.
     #[error("it has more than {limit} bytes, the most that is read")]
