@@ -229,7 +229,7 @@ fn no_file_of_a_run_makes_the_program_wait_or_read_without_end() {
             let output = within_a_minute(place.path(), &["run", "--resume", &name, "--quiet"]);
             let said = text(&output.stderr);
             assert_eq!(output.status.code(), Some(2), "{file} is a {kind}: {said}");
-            assert!(said.contains("no regular file"), "{file} is a {kind}: {said}");
+            assert!(said.contains("not a regular file"), "{file} is a {kind}: {said}");
             let report = within_a_minute(place.path(), &["report", &name, "-o", "report", "--quiet"]);
             assert_eq!(report.status.code(), Some(2), "{}", text(&report.stderr));
         }

@@ -157,6 +157,9 @@ pub enum DataError {
         /// What is missing or wrong.
         why: String,
     },
+    /// Threads cannot be started.
+    #[error("threads cannot be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
     /// No program can fetch it.
     #[error("{0}")]
     ByHand(String),

@@ -6,12 +6,16 @@ mod effort;
 mod http;
 
 use std::{
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 pub(crate) use checksum::found as checksum_of;
+use rehearsal_files::{
+    atomic,
+    lock::{LockError, lock},
+};
 
 use crate::{
     DataError, Dataset, Incomplete, Progress, Request,
@@ -96,7 +100,11 @@ impl Fetch<'_> {
         }
         let directory = self.home.join(dataset.name());
         fs::create_dir_all(&directory).map_err(unwritable(&directory))?;
-        let _lock = lock(&directory)?;
+        let path = directory.join(".lock");
+        let _lock = lock(&path, Duration::ZERO).map_err(|error| match error {
+            LockError::Busy => DataError::Refused(format!("another process is fetching into {}", directory.display())),
+            error => unwritable(&path)(error.into()),
+        })?;
         let mut brought = Vec::new();
         for archive in &card.archives {
             let wanted = places100::wanted(dataset, archive, &directory)?;
@@ -212,7 +220,7 @@ impl Fetch<'_> {
                 return Err(error);
             }
         };
-        fs::rename(&partial, &whole).map_err(unwritable(&whole))?;
+        atomic::rename(&partial, &whole).map_err(unwritable(&whole))?;
         http::forget(&partial)?;
         Ok((whole, official))
     }
@@ -256,20 +264,6 @@ fn is_there(part: &Path) -> bool {
 fn given<'a>(archives: &'a [Archive], file: &Path) -> Option<&'a Archive> {
     let name = file.file_name()?.to_str()?;
     archives.iter().find(|archive| archive.file == name)
-}
-
-/// A lock against other processes that fetch the same data set; it is held while the file is.
-fn lock(directory: &Path) -> Result<File, DataError> {
-    let path = directory.join(".lock");
-    // What stands there stays: it may be a link to something else.
-    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(unwritable(&path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => {
-            Err(DataError::Refused(format!("another process is fetching into {}", directory.display())))
-        }
-        Err(fs::TryLockError::Error(error)) => Err(unwritable(&path)(error)),
-    }
 }
 
 /// Whether a kind is used without unpacking.

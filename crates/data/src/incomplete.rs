@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use rehearsal_files::text::thousands;
 use serde::{Deserialize, Serialize};
 
 use crate::{DataError, Dataset, Image, ImageShape, Skipped, Source, Split, catalogue::card, photos::Ignored};
@@ -61,19 +62,6 @@ impl fmt::Display for Incomplete {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{} training images and {} test images of {}", self.train, self.test, self.dataset)
     }
-}
-
-/// 30000 as `30,000`.
-pub(crate) fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// `inner`, which says what is missing of it; itself where nothing is.
@@ -155,10 +143,5 @@ mod tests {
         assert_eq!(compare(Dataset::TinyImagenet, Some(200), (100_000, 10_000)), None);
         assert_eq!(compare(Dataset::Core50, None, (39_900, 10_000)), None, "some of its films lack frames");
         assert!(compare(Dataset::Core50, None, (20_000, 10_000)).is_some());
-    }
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!([0, 999, 1000, 30_000, 1_234_567].map(thousands), ["0", "999", "1,000", "30,000", "1,234,567"]);
     }
 }

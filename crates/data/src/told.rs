@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::{Progress, Skipped, pack::Listing, photos, printable::printable};
+use crate::{Progress, Skipped, pack::Listing, photos, printable};
 
 /// So many files are named one by one, and so many classes.
 const NAMED: usize = 10;

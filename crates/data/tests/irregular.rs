@@ -1,4 +1,4 @@
-//! What is no regular file, or has no end, or leads elsewhere: refused in a sentence, never waited
+//! What is not a regular file, or has no end, or leads elsewhere: refused in a sentence, never waited
 //! for.
 
 #![cfg(unix)]
@@ -77,14 +77,14 @@ fn a_fifo_among_images_is_a_bad_file() {
     let home = Home::new();
     fifo(&folder(&home).join("a/pipe.png"));
     let error = error(&home, Allowed::default());
-    assert!(error.contains("a/pipe.png is no image") && error.contains("no regular file"), "{error}");
+    assert!(error.contains("a/pipe.png is no image") && error.contains("not a regular file"), "{error}");
     let source = open(&home, Allowed { skip_bad: true, links: false }).unwrap();
     assert_eq!((images(&*source), source.skipped().len()), (12, 1));
     let (root, packs) = (home.path().join("my"), home.path().join("packs"));
     let report = within_seconds("verify", move || {
         verify(Dataset::Folder, &Request { directory: Some(&root), packs: Some(&packs), ..Request::default() })
     });
-    assert!(report.unwrap().bad[0].why.contains("no regular file"));
+    assert!(report.unwrap().bad[0].why.contains("not a regular file"));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_device_behind_a_link_is_not_read_even_if_links_are_followed() {
     let refused = error(&home, Allowed::default());
     assert!(refused.contains("b/x.png is a link out of") && refused.contains("--follow-links"), "{refused}");
     let followed = error(&home, Allowed { skip_bad: false, links: true });
-    assert!(followed.contains("b/x.png is no image") && followed.contains("no regular file"), "{followed}");
+    assert!(followed.contains("b/x.png is no image") && followed.contains("not a regular file"), "{followed}");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn records_that_are_a_fifo_or_have_no_end_are_refused() {
         within_seconds("opening", request).err().unwrap().to_string()
     };
     fifo(&train);
-    assert!(error(&home).contains("train.bin cannot be read: it is no regular file"));
+    assert!(error(&home).contains("train.bin cannot be read: it is not a regular file"));
     std::fs::remove_file(&train).unwrap();
     sparse(&train, 1 << 40);
     assert!(error(&home).contains("train.bin cannot be read: it has more than"));
@@ -182,10 +182,10 @@ fn an_archive_that_is_a_fifo_or_a_device_or_has_no_end_is_refused() {
             within_seconds("fetching", fetch).unwrap_err().to_string()
         };
         fifo(&file);
-        assert!(error(&home).contains("it is no regular file"), "{name}");
+        assert!(error(&home).contains("it is not a regular file"), "{name}");
         std::fs::remove_file(&file).unwrap();
         symlink("/dev/zero", &file).unwrap();
-        assert!(error(&home).contains("it is no regular file"), "{name}");
+        assert!(error(&home).contains("it is not a regular file"), "{name}");
         std::fs::remove_file(&file).unwrap();
         sparse(&file, 1 << 40);
         assert!(error(&home).contains("it has more than"), "{name}");

@@ -4,13 +4,13 @@ use std::{ops::ControlFlow, time::Instant};
 
 use rehearsal::{
     Learner,
-    learner::{Recalibration, on_threads},
+    learner::Recalibration,
     sample::{Sample, TaskId},
 };
+use rehearsal_files::{sha256::sha256, threads::on_threads};
 
 use crate::{
     Defaults, Digest, Event, Gate, MemorySize, Model, ModelError, ModelSettings, Report, Score, Version, Visit,
-    digest::sha256,
     interrupted::PassLoss,
     sort::{Sorted, sort},
     threshold::threshold,

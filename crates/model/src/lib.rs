@@ -32,7 +32,6 @@
 //! # }
 //! ```
 
-mod calendar;
 mod classes;
 mod defaults;
 mod digest;
@@ -44,9 +43,7 @@ mod gate;
 mod history;
 mod interrupted;
 mod learn;
-mod lock;
 mod memory_size;
-mod pattern;
 mod photo;
 mod settings;
 mod sort;
@@ -64,7 +61,6 @@ pub use gate::{Change, Gate};
 pub use history::{Entry, Event, Report};
 pub use learn::{Moment, Taught, Watcher};
 pub use memory_size::MemorySize;
-pub use pattern::Pattern;
 pub use photo::Photo;
 pub use settings::ModelSettings;
 pub use version::Version;

@@ -9,7 +9,7 @@ mod weights;
 
 use std::path::Path;
 
-use rehearsal_runs::atomic;
+use rehearsal_files::atomic;
 use serde::Serialize;
 
 use crate::{

@@ -53,6 +53,7 @@ pub use parts::{BuildBackbone, CustomNames, Parts};
 pub use prediction::Prediction;
 use recalibration::Calibrated;
 pub use recalibration::Recalibration;
+pub use rehearsal_files::threads::on_threads;
 pub use revised::Pace;
 pub(crate) use saved::{Added, Loaded, Preprocessing};
 
@@ -364,15 +365,6 @@ fn to_memorize(samples: &[Sample], logits: Option<Tensor<2>>) -> Vec<Memorized> 
 /// Where training happens: the named device with automatic differentiation.
 pub fn training_device(device: &Device) -> Device {
     device.clone().autodiff()
-}
-
-/// Runs `work` on `threads` threads: what computes inside uses them all. Networks keep the number
-/// they were made with.
-///
-/// # Errors
-/// The system has no threads left.
-pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, rayon::ThreadPoolBuildError> {
-    Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?.install(work))
 }
 
 #[cfg(test)]

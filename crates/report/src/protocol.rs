@@ -1,5 +1,6 @@
 //! What a group learned and under which conditions, and how that differs from the paper.
 
+pub use rehearsal_files::text::thousands;
 use rehearsal_runs::Settings;
 
 use crate::{
@@ -258,12 +259,4 @@ impl Protocol {
 /// "1 epoch", "20 epochs".
 pub fn epochs_text(epochs: f64) -> String {
     if epochs as u64 == 1 { "1 epoch".into() } else { format!("{epochs} epochs") }
-}
-
-/// 10000 as 10,000.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    groups.join(",")
 }

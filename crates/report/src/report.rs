@@ -3,12 +3,11 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
-    fs::{self, File, TryLockError},
-    io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
-use rehearsal_runs::{atomic, regular};
+use rehearsal_files::{atomic, lock, regular};
 use thiserror::Error;
 
 use crate::{
@@ -150,7 +149,8 @@ impl Report {
             std::path::absolute(directory).map_err(|error| WriteError::Unwritable { path: directory.into(), error })?;
         let unfinished = directory.join(UNFINISHED);
         fs::create_dir_all(directory).map_err(|error| WriteError::Unwritable { path: directory.into(), error })?;
-        let _held = hold(directory)?;
+        // The files of two reports would stand side by side.
+        let _held = lock::directory(directory).map_err(|_| WriteError::Busy(directory.into()))?;
         write(&unfinished, b"This report was interrupted: make it again with the same command.\n")?;
         for below in ["tables", "figures"] {
             // Files of an older report would pass for parts of this one.
@@ -260,16 +260,6 @@ pub fn may_write(directory: &Path) -> Result<(), WriteError> {
     let unfinished = directory.join(UNFINISHED);
     let is_unfinished = unfinished.exists() || unfinished.with_added_extension("partial").exists();
     if is_empty || is_report || is_unfinished { Ok(()) } else { Err(WriteError::Taken(directory.into())) }
-}
-
-/// Keeps other processes from writing another report into the same directory, until it is dropped:
-/// the files of both would stand side by side. Where directories have no locks, nothing does.
-fn hold(directory: &Path) -> Result<Option<File>, WriteError> {
-    let Ok(held) = File::open(directory) else { return Ok(None) };
-    match held.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(WriteError::Busy(directory.into())),
-        _ => Ok(Some(held)),
-    }
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {

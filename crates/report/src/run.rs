@@ -8,9 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rehearsal_files::regular;
 use rehearsal_measure::AccuracyMatrix;
 use rehearsal_runs::{
-    Settings, TaskDiagnostics, files, regular,
+    Settings, TaskDiagnostics, files,
     seal::{self, FileError, MISSING, fingerprints},
 };
 use serde::Deserialize;

@@ -12,11 +12,12 @@ use std::{
     time::Duration,
 };
 
+use rehearsal_files::{atomic, regular};
+
 use crate::{
-    DirectoryError, atomic,
+    DirectoryError,
     files::HOLDERS,
     holder::{Holder, Knows, Life},
-    regular,
 };
 
 /// The largest file of a holder that is read, in bytes.

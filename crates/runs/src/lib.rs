@@ -1,9 +1,8 @@
-//! What runs write: the names of their files, how these are written and locked, and what stands in
-//! them.
+//! What runs write: the names of their files, how these are locked, and what stands in them.
 //!
 //! A run has a directory of its own, the [`RunDirectory`]. When it is finished, it says in a
 //! [`Record`] what came out, under a [`seal`]. A grid of runs has a [`GridDirectory`], in which each has a
-//! [`RunName`]. Files are replaced by [`atomic::write`]. Whoever writes runs and whoever reads them
+//! [`RunName`]. Files are replaced by [`rehearsal_files::atomic::write`]. Whoever writes runs and whoever reads them
 //! use the names of [`files`] and the types here; none of them needs to know how a run learns. What
 //! can be set, and what each setting is to a comparison of runs, is in one table: [`SETTINGS`].
 //!
@@ -22,7 +21,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod atomic;
 mod claim;
 mod computed;
 mod diagnostics;
@@ -33,7 +31,6 @@ mod holder;
 mod lock;
 mod phases;
 mod record;
-pub mod regular;
 mod run_directory;
 mod run_name;
 pub mod seal;

@@ -12,18 +12,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rehearsal_files::{atomic, regular, sha256::sha256};
 use serde::Serialize;
 
 use crate::{
-    atomic,
     claim::Claim,
     error::DirectoryError,
     files::{CHECKPOINT, CONFIG, DIAGNOSTICS, PREDICTIONS, RECALIBRATED_PREDICTIONS, RESULT, STEPS},
     holder::Holder,
     lock::{self, Lock, Means, lock},
     record::{Record, RecordError},
-    regular,
-    seal::{self, fingerprint},
+    seal,
     settings::Settings,
     steps_log::{LogPosition, StepsLog},
 };
@@ -234,7 +233,7 @@ impl RunDirectory {
     /// # Errors
     /// It cannot be written; the last one is still there.
     pub fn write_diagnostics(&mut self, lines: &str) -> Result<(), DirectoryError> {
-        self.fingerprints.insert(DIAGNOSTICS, fingerprint(lines.as_bytes()));
+        self.fingerprints.insert(DIAGNOSTICS, sha256(lines.as_bytes()));
         write(&self.path.join(DIAGNOSTICS), lines.as_bytes())
     }
 
@@ -247,10 +246,10 @@ impl RunDirectory {
     pub fn finish(&mut self, correct: &[u8], recalibrated: Option<&[u8]>, result: &str) -> Result<(), DirectoryError> {
         self.sync_log()?;
         write(&self.path.join(PREDICTIONS), correct)?;
-        self.fingerprints.insert(PREDICTIONS, fingerprint(correct));
+        self.fingerprints.insert(PREDICTIONS, sha256(correct));
         if let Some(recalibrated) = recalibrated {
             write(&self.path.join(RECALIBRATED_PREDICTIONS), recalibrated)?;
-            self.fingerprints.insert(RECALIBRATED_PREDICTIONS, fingerprint(recalibrated));
+            self.fingerprints.insert(RECALIBRATED_PREDICTIONS, sha256(recalibrated));
         }
         write(&self.path.join(RESULT), seal::seal(result, &self.fingerprints).as_bytes())
     }

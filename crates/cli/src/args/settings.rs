@@ -8,6 +8,7 @@ use rehearsal::{
     config::{ConfigError, PartialConfig},
     device::DeviceKind,
 };
+use rehearsal_files::text::wrap_at;
 use rehearsal_runs::{Place, SETTINGS, Setting};
 
 use crate::flags::as_flags;
@@ -92,27 +93,11 @@ pub fn only_in_files() -> String {
     let mut text = String::new();
     for (setting, whose) in only {
         let whose = if whose.is_empty() { String::new() } else { format!("{whose}: ") };
-        for (i, line) in wrapped(&format!("{whose}{}", help(setting)), COLUMNS - 4 - width).iter().enumerate() {
+        for (i, line) in wrap_at(&format!("{whose}{}", help(setting)), COLUMNS - 4 - width).iter().enumerate() {
             let _ = writeln!(text, "  {:width$}  {line}", if i == 0 { setting.name } else { "" });
         }
     }
     text
-}
-
-/// In lines of at most so many characters, but never less than a word.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().expect("it begins with one");
-        if line.is_empty() {
-            line.push_str(word);
-        } else if line.chars().count() + 1 + word.chars().count() <= width {
-            line.extend([" ", word]);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -186,6 +171,5 @@ mod tests {
         assert!(list.contains("  temperature         PCR: ") && list.contains("[default: 0.09]"), "{list}");
         assert!(!list.contains("custom-method") && !list.contains("data-sha256") && !list.contains("momentum "));
         assert!(list.lines().all(|line| line.chars().count() <= COLUMNS), "{list}");
-        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
     }
 }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use rehearsal_files::pattern::fits;
 use rehearsal_report::{compare::Comparison, readings::is_reestimated, run::Run, study::Study};
 
 use crate::{
@@ -75,34 +76,4 @@ fn matching(path: &Path) -> Result<Vec<PathBuf>> {
         bail!("no directory is named {}", path.display());
     }
     Ok(found)
-}
-
-/// Whether a name fits a pattern, in which `*` stands for anything.
-fn fits(pattern: &str, name: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
-    let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
-    let inner = name.strip_prefix(start).and_then(|name| name.strip_suffix(end));
-    // The first place for each part leaves the most for those after it.
-    let found = inner.and_then(|inner| {
-        middle.split('*').try_fold(inner, |left, part| left.find(part).map(|at| &left[at + part.len()..]))
-    });
-    found.is_some()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fits;
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        assert!(
-            fits("er-*", "er-random-0") && fits("*-0", "er-random-0") && fits("e*r*0", "er-random-0") && fits("*", "é")
-        );
-        assert!(
-            fits("*", "") && fits("a*b*c", "abbc") && fits("a**c", "ac") && !fits("a*a", "a") && !fits("a*b*c", "ac")
-        );
-        let (pattern, name) = ("*a".repeat(40) + "*b", "a".repeat(250));
-        assert!(!fits(&pattern, &name), "and soon");
-        assert!(!fits("er-*", "pcr-random-0") && !fits("er", "er-random-0") && !fits("*-1", "er-random-0"));
-    }
 }

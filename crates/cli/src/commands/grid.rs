@@ -21,6 +21,7 @@ use std::{
 
 use anyhow::{Result, anyhow};
 use rehearsal_data::printable;
+use rehearsal_files::threads::cores;
 use rehearsal_runs::{DirectoryError, GridLock, RunDirectory};
 
 use crate::{
@@ -123,10 +124,6 @@ fn prepare(args: &Grid, file: &Known) -> Result<Session> {
     let jobs = args.jobs.map_or_else(|| cores().min(8), usize::from).min(waiting.len()).max(1);
     let threads = (args.threads.map_or_else(cores, usize::from) / jobs).max(1);
     Ok(Session { plan, states, chosen, waiting, jobs, threads })
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// What would become of a run.

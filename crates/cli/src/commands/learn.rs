@@ -12,8 +12,8 @@ use std::{
 use anyhow::{Result, anyhow};
 use rehearsal::config::PartialConfig;
 use rehearsal_data::printable;
+use rehearsal_files::regular;
 use rehearsal_model::{Defaults, Model, ModelError, Moment, Photo, Report, Taught, Version, Visit, Watcher};
-use rehearsal_runs::regular;
 
 use crate::{
     args::model::{How, Learn},

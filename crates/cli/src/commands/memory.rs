@@ -10,8 +10,8 @@ use std::{
 
 use anyhow::{Context, Result};
 use rehearsal_data::printable;
-use rehearsal_model::{Forget, Model, Pattern, Version};
-use rehearsal_runs::atomic;
+use rehearsal_files::atomic;
+use rehearsal_model::{Forget, Model, Version};
 use serde_json::json;
 
 use crate::{
@@ -28,7 +28,7 @@ pub fn memory(args: &Memory) -> Result<ExitCode> {
         MemoryVerb::List { class, json } => list(&args.model, class.as_deref(), *json),
         MemoryVerb::Remove { pattern, class, dry_run, json } => {
             let what = match (pattern, class) {
-                (Some(pattern), _) => Forget::Source(Pattern::new(pattern)),
+                (Some(pattern), _) => Forget::Source(pattern.clone()),
                 (None, class) => Forget::Class(class.clone().unwrap_or_default()),
             };
             remove(&args.model, &what, *dry_run, *json)

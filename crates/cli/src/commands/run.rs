@@ -11,7 +11,8 @@ use rehearsal::{
     datasets::Request,
     experiment::{Experiment, ExperimentError, Outcome},
 };
-use rehearsal_runs::{DirectoryError, Record, RunDirectory, regular};
+use rehearsal_files::regular;
+use rehearsal_runs::{DirectoryError, Record, RunDirectory};
 
 use crate::{
     args::Run,

@@ -7,11 +7,12 @@ use std::{
     time::UNIX_EPOCH,
 };
 
+use rehearsal_files::sha256::{finish, from_hex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Entry, Listing};
-use crate::{DataError, Dataset, Split, digest::hexadecimal, files::unreadable};
+use crate::{DataError, Dataset, Split, files::unreadable};
 
 /// Bytes before the first image.
 pub(super) const HEADER: usize = 4096;
@@ -78,7 +79,7 @@ impl Chunk {
 
     /// SHA-256 of each file.
     pub(super) fn digests(&self) -> Vec<[u8; 32]> {
-        self.files.as_bytes().chunks_exact(DIGEST).map(from_hex).collect()
+        self.files.as_bytes().chunks_exact(DIGEST).map(|digits| from_hex(digits).unwrap_or_default()).collect()
     }
 
     /// Whether it knows as many files as it has images.
@@ -122,7 +123,7 @@ impl Header {
         let of = dataset.filter(|_| is_short);
         let of = of.map(|dataset| Owner { dataset, test: split == Split::Test, root: real });
         let images = listing.entries(split).len();
-        Self { format: FORMAT.into(), key: hexadecimal(digest), size, images, of }
+        Self { format: FORMAT.into(), key: finish(digest), size, images, of }
     }
 
     /// Whether a pack with the header `other` has the same images: a folder may have been moved.
@@ -237,12 +238,6 @@ fn update_with_path(digest: &mut Sha256, path: &Path) {
     let path = path.as_os_str().as_encoded_bytes();
     digest.update((path.len() as u64).to_le_bytes());
     digest.update(path);
-}
-
-/// A digest that is known to be written in hexadecimal.
-fn from_hex(text: &[u8]) -> [u8; 32] {
-    let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or(0) as u8;
-    std::array::from_fn(|index| 16 * digit(text[2 * index]) + digit(text[2 * index + 1]))
 }
 
 /// The lines of a journal up to the first that is cut, damaged or out of order.

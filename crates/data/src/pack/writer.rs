@@ -10,8 +10,10 @@ use std::{
     sync::mpsc::Receiver,
 };
 
+use rehearsal_files::sha256::hex;
+
 use super::{Chunk, Header};
-use crate::{DataError, digest::hex, files::unwritable};
+use crate::{DataError, files::unwritable};
 
 /// Chunks between two syncs. Spread out, they pass while others decode, and the last one has little
 /// left to do.

@@ -4,11 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
+use rehearsal_files::sha256::finish;
 use sha2::{Digest, Sha256};
 
 use crate::{
     DataError, Image, ImageShape, Source, Split,
-    digest::hexadecimal,
     files::{read_into, unreadable},
 };
 
@@ -87,7 +87,7 @@ pub(crate) fn open(layout: &Layout, directory: &Path) -> Result<Cifar, DataError
     let names = class_names(layout, &directory.join(layout.names), &mut digest)?;
     let train = part(layout, &directory, layout.train, &mut digest)?;
     let test = part(layout, &directory, layout.test, &mut digest)?;
-    Ok(Cifar { names, train, test, record: layout.label_bytes + PIXELS, sha256: hexadecimal(digest) })
+    Ok(Cifar { names, train, test, record: layout.label_bytes + PIXELS, sha256: finish(digest) })
 }
 
 fn class_names(layout: &Layout, path: &Path, digest: &mut Sha256) -> Result<Vec<String>, DataError> {

@@ -3,13 +3,16 @@
 use std::{io::Read, path::Path};
 
 use flate2::read::GzDecoder;
+use rehearsal_files::{
+    regular::{self, read_limited},
+    sha256::finish,
+};
 use sha2::{Digest, Sha256};
 
 use crate::{
     DataError, Image, ImageShape, Source, Split,
-    digest::hexadecimal,
-    files::{read, read_limited, unreadable},
-    idx, regular,
+    files::{read, unreadable},
+    idx,
 };
 
 pub(super) const CLASSES: [&str; 10] =
@@ -71,7 +74,7 @@ impl FashionMnist {
             return Err(DataError::Malformed { path, offset, expected: size(shape), found: size(test_shape) });
         }
         let names = CLASSES.map(String::from).to_vec();
-        Ok(Self { shape, names, train, test: test_part, sha256: hexadecimal(digest) })
+        Ok(Self { shape, names, train, test: test_part, sha256: finish(digest) })
     }
 
     fn part(&self, split: Split) -> &Part {

@@ -6,7 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rehearsal_runs::{RunName, atomic, regular};
+use rehearsal_files::{atomic, regular};
+use rehearsal_runs::RunName;
 use serde::{Deserialize, Serialize};
 
 /// The largest file that is read, in bytes: the names of as many runs as a grid has.

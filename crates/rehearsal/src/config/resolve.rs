@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rehearsal_files::threads::cores;
+
 use super::{Combination, Config, ConfigError, LearnerConfig, PartialConfig, partial::Completed};
 use crate::{
     learner::CustomNames,
@@ -73,7 +75,7 @@ impl PartialConfig {
             },
             width: given.width,
             seed: given.seed,
-            threads: given.threads.unwrap_or_else(available_threads),
+            threads: given.threads.unwrap_or_else(cores),
             device: given.device,
             backbone: given.backbone,
             freeze_backbone: false,
@@ -176,8 +178,4 @@ fn absolute(path: &Path) -> Result<PathBuf, ConfigError> {
         Some(_) => Ok(absolute),
         None => Err(wrong("it is not UTF-8, and no file of settings can hold it".into())),
     }
-}
-
-fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

@@ -4,7 +4,7 @@ mod checks;
 
 use std::{collections::BTreeMap, fs::File, io, path::Path, sync::Arc};
 
-use rehearsal_runs::atomic;
+use rehearsal_files::{atomic, seal::UNSEALED};
 use safetensors::{Dtype, tensor::TensorInfo};
 use serde::{Deserialize, Serialize};
 
@@ -172,7 +172,7 @@ impl Learner {
 
     fn header(&self, run: Option<serde_json::Value>, extra: Option<serde_json::Value>) -> Header {
         Header {
-            sha256: model_file::unsealed(),
+            sha256: UNSEALED.to_owned(),
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
             classes: self.classes.names().iter().map(ToString::to_string).collect(),

@@ -331,11 +331,11 @@ fn other_formats_and_other_files_are_refused_by_name() {
     );
     let foreign = [&2u64.to_le_bytes()[..], b"{}"].concat();
     assert_eq!(refused(&foreign), "FILE is not a model of Rehearsal: it was not written by Rehearsal");
-    assert!(Learner::load(place.path()).err().unwrap().to_string().contains("it is no regular file"));
+    assert!(Learner::load(place.path()).err().unwrap().to_string().contains("it is not a regular file"));
     if cfg!(unix) {
         let pipe = place.path().join("pipe.safetensors");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert!(Learner::load(&pipe).err().unwrap().to_string().contains("it is no regular file"));
+        assert!(Learner::load(&pipe).err().unwrap().to_string().contains("it is not a regular file"));
     }
     assert!(Learner::load(place.path().join("none")).err().unwrap().to_string().contains("cannot be read"));
 }

@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use rehearsal_runs::regular;
+use rehearsal_files::regular;
 
 /// Bytes that are reserved for an error.
 const ROOM: usize = 4096;

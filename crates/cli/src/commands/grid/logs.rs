@@ -7,8 +7,9 @@ use std::{
 
 use anyhow::{Result, anyhow};
 use rehearsal_data::printable;
+use rehearsal_files::regular;
 use rehearsal_grid::slurm::{Submission, submissions};
-use rehearsal_runs::{RunName, regular};
+use rehearsal_runs::RunName;
 
 use super::{
     plan::{Job, Plan},

@@ -10,8 +10,9 @@ use rehearsal::{
     config::{Config, PartialConfig},
     datasets::Request,
 };
+use rehearsal_files::regular;
 use rehearsal_grid::{Only, Planned};
-use rehearsal_runs::{GridDirectory, regular};
+use rehearsal_runs::GridDirectory;
 
 use super::state::State;
 use crate::{

@@ -4,7 +4,8 @@ use std::{io::BufRead, path::Path};
 
 use anyhow::{Result, anyhow};
 use rehearsal::config::{Config, PartialConfig};
-use rehearsal_runs::{RunDirectory, Settings, files, regular};
+use rehearsal_files::regular;
+use rehearsal_runs::{RunDirectory, Settings, files};
 use serde_json::Value;
 
 use super::{log, plan::Job};

@@ -14,67 +14,70 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_with(path, |file| file.write_all(bytes))
 }
 
-/// Replaces a file by what `content` writes, without holding it in memory. Whoever looks, and
-/// whenever the machine stops, finds the old file or the new one. Only one process at a time may
-/// write a file: that is for the caller to see to.
+/// Replaces a file by what `content` writes, without holding it in memory. Every reader, also after the machine has
+/// stopped at any moment, finds the old file or the new one. The caller makes sure that only one process at a time
+/// writes a file.
 ///
-/// It is written beside its place, as `….partial`. What an earlier process left there is removed; a
-/// link that stands there is removed, too, not followed.
+/// The file is written beside its place, as `….partial`. Anything that stands there is removed; a link is not followed.
 ///
 /// # Errors
-/// `content` fails, or the file cannot be written; what was there before still is. If only the last
-/// step fails, that of making the new name last on the disk, the new file is there, but may be gone
-/// after the machine has stopped.
+/// `content` fails, or the file cannot be written; the old file is still there. If only the last step fails, syncing
+/// the directory, the new file is there, but may be gone after the machine has stopped.
 pub fn write_with(path: &Path, content: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let beside = path.with_added_extension("partial");
-    let mut file = create_anew(&beside)?;
+    let mut file = create_new(&beside)?;
     let written = content(&mut file).and_then(|()| file.sync_all());
+    drop(file);
     if let Err(error) = written.and_then(|()| fs::rename(&beside, path)) {
         let _ = fs::remove_file(&beside);
         return Err(error);
     }
-    sync_directory(path.parent().unwrap_or(Path::new("")))
+    sync_parent(path)
 }
 
-/// Puts a file that was written whole, or a directory, in another's place, and makes that last.
+/// Renames a synced file, or a directory, and syncs the directory that holds the new name.
 ///
 /// # Errors
-/// It cannot be done; or, if only the last step fails, it is done but may not last.
+/// It cannot be renamed; or, if only the last step fails, it is renamed but may not last.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
-    sync_directory(to.parent().unwrap_or(Path::new("")))
+    sync_parent(to)
 }
 
-/// A file that nobody else made, in the place of whatever stands there.
-fn create_anew(path: &Path) -> io::Result<File> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+/// Makes the names in a directory last: a rename alone may be lost when the machine stops.
+///
+/// This is the one policy for directories that cannot be synced. A directory that may be written but not read, and a
+/// file system that cannot sync directories, are not errors: nothing can be done. Systems other than Unix cannot open
+/// directories, so nothing is done there.
+///
+/// # Errors
+/// Syncing fails in another way.
+pub fn sync_directory(path: &Path) -> io::Result<()> {
+    if cfg!(not(unix)) {
+        return Ok(());
     }
-    File::create_new(path)
-}
-
-/// Makes the names in a directory last: a rename alone may be forgotten when the machine stops.
-#[cfg(unix)]
-fn sync_directory(path: &Path) -> io::Result<()> {
-    let path = if path == Path::new("") { Path::new(".") } else { path };
+    // The parent of a relative name without directories.
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     match File::open(path).and_then(|directory| directory.sync_all()) {
-        // A directory that may be written but not read, or a file system that syncs no directories:
-        // nothing can be done.
         Err(error) if cannot_sync(error.kind()) => Ok(()),
         synced => synced,
     }
 }
 
-#[cfg(unix)]
+fn sync_parent(path: &Path) -> io::Result<()> {
+    sync_directory(path.parent().unwrap_or(Path::new("")))
+}
+
 fn cannot_sync(kind: io::ErrorKind) -> bool {
     matches!(kind, io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported)
 }
 
-/// Other systems cannot open directories; their renames last by themselves or not at all.
-#[cfg(not(unix))]
-fn sync_directory(_: &Path) -> io::Result<()> {
-    Ok(())
+/// A new file, in place of anything that stands there.
+fn create_new(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => File::create_new(path),
+    }
 }
 
 #[cfg(test)]
@@ -103,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_leaves_the_old_file_and_nothing_beside_it() {
+    fn a_failed_write_leaves_the_old_file_and_nothing_beside_it() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file");
         write(&path, b"old").unwrap();
@@ -118,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_process_left_is_removed() {
+    fn a_partial_file_of_an_earlier_process_is_removed() {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("file.partial"), "a longer rest").unwrap();
         write(&directory.path().join("file"), b"new").unwrap();
@@ -139,9 +142,19 @@ mod tests {
         assert_eq!(names(directory.path()), ["file", "precious"]);
     }
 
+    #[test]
+    fn directories_are_renamed_too() {
+        let directory = tempfile::tempdir().unwrap();
+        let [from, to] = ["from", "to"].map(|name| directory.path().join(name));
+        fs::create_dir(&from).unwrap();
+        rename(&from, &to).unwrap();
+        assert_eq!(names(directory.path()), ["to"]);
+        assert_eq!(rename(&from, &to).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
     #[cfg(unix)]
     #[test]
-    fn a_directory_that_cannot_be_synced_is_told_unless_nothing_can_be_done() {
+    fn a_directory_that_cannot_be_synced_is_an_error_unless_nothing_can_be_done() {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(sync_directory(&directory.path().join("gone")).unwrap_err().kind(), io::ErrorKind::NotFound);
         assert!(cannot_sync(io::ErrorKind::InvalidInput) && !cannot_sync(io::ErrorKind::Other));
