@@ -42,9 +42,9 @@ mod steps_log;
 
 pub use computed::Computed;
 pub use diagnostics::{ClassDrift, Correlation, DiagnosticsError, Picks, Stretch, TaskDiagnostics};
-pub use error::DirectoryError;
+pub use error::{DirectoryError, is_wrong_place};
 pub use grid_directory::{GridDirectory, GridLock};
-pub use holder::{Holder, is_active, slurm_knows};
+pub use holder::{Holder, set_job_lookup};
 pub use phases::Phases;
 pub use record::{Measures, Recalibrations, Record, RecordError, Seconds};
 pub use run_directory::{HeldDirectory, RunDirectory};

@@ -68,8 +68,8 @@ impl Settings {
         names.find(|name| Role::of_setting(name) != Role::Neutral && self.get(name) != other.get(name))
     }
 
-    /// All but these.
-    pub(crate) fn without(self, names: &[&str]) -> Self {
+    /// All settings but these.
+    pub fn without(self, names: &[&str]) -> Self {
         Self(self.0.into_iter().filter(|(name, _)| !names.contains(&name.as_str())).collect())
     }
 

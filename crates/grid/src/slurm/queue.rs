@@ -1,15 +1,15 @@
-//! What Slurm's queue says, in the two ways in which `squeue` can be asked.
+//! What Slurm's queue says, in the two formats in which `squeue` is asked.
 
 use std::{collections::BTreeMap, path::Path};
 
-use rehearsal_runs::{RunName, is_active};
+use rehearsal_runs::RunName;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::Submission;
 
-/// What `squeue` is asked for, a task on each line: fields, and a bar after each. The script is last,
-/// because its path may have anything in it.
+/// What `squeue` is asked for: one task on each line, a bar after each field. The script is last, because its path may
+/// contain bars.
 pub(crate) const PLAIN_FORMAT: &str = "--Format=ArrayJobID:|,ArrayTaskID:|,State:|,RestartCnt:|,NodeList:|,Command:|";
 
 /// A task of an array that is not over.
@@ -19,11 +19,11 @@ pub struct QueuedTask {
     pub job: String,
     /// Which of its tasks.
     pub task: usize,
-    /// In Slurm's word: `PENDING`, `RUNNING`, …
+    /// As Slurm says it: `PENDING`, `RUNNING`, …
     pub state: String,
-    /// Where it is, if it is anywhere.
+    /// The node that it runs on, if it runs.
     pub node: Option<String>,
-    /// How often it was begun again.
+    /// How often it was started again.
     pub restarts: u64,
     /// The script that was submitted.
     pub script: String,
@@ -41,7 +41,7 @@ impl QueuedTask {
         is_active(&self.state)
     }
 
-    /// Whether it waits for its turn, and had one before.
+    /// Whether it waits, and has run before.
     pub fn is_requeued(&self) -> bool {
         self.restarts > 0 && !self.is_active()
     }
@@ -72,7 +72,7 @@ impl Queue {
         for line in lines {
             let fields: Vec<&str> = line.splitn(6, '|').map(str::trim).collect();
             let [job, task, state, restarts, node, script] = fields[..] else {
-                return Err(format!("it says `{line}`, which has no six fields"));
+                return Err(format!("it says `{line}`, which does not have six fields"));
             };
             // Not of an array: not of a grid.
             let Ok(task) = task.parse() else { continue };
@@ -89,7 +89,7 @@ impl Queue {
         Ok(Self(tasks))
     }
 
-    /// Only jobs of a name: some versions of `squeue --json` tell of all.
+    /// Only jobs of a name: some versions of `squeue --json` list all.
     pub(crate) fn named(mut self, name: &str) -> Self {
         self.0.retain(|task| task.name.as_deref().is_none_or(|of| of == name));
         self
@@ -100,8 +100,8 @@ impl Queue {
         &self.0
     }
 
-    /// The task that will do, or does, each run of what a grid submitted. Jobs are known by their
-    /// number, or, submitted by hand or by a process that was killed, by their script.
+    /// The task that runs, or will run, each run of a grid's submissions. Jobs are known by their number, or, if they
+    /// were submitted by hand or by a process that was killed, by their script.
     pub fn runs(&self, submissions: &[Submission]) -> BTreeMap<RunName, QueuedTask> {
         let mut runs: BTreeMap<RunName, QueuedTask> = BTreeMap::new();
         for submission in submissions {
@@ -117,6 +117,12 @@ impl Queue {
         }
         runs
     }
+}
+
+/// Whether a job in this state, in Slurm's word, may have processes.
+pub(crate) fn is_active(state: &str) -> bool {
+    let states = ["RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"];
+    states.contains(&state)
 }
 
 #[derive(Deserialize)]
@@ -150,7 +156,7 @@ impl Job {
     fn tasks(&self) -> Vec<QueuedTask> {
         let Some(job) = number(&self.array_job_id).filter(|&job| job > 0) else { return Vec::new() };
         let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
-        // Tasks that wait are told of together.
+        // Tasks that wait are listed together.
         let together = text(&self.array_task_string);
         let tasks = if together.is_empty() {
             number(&self.array_task_id).into_iter().map(|task| task as usize).collect()
@@ -254,7 +260,7 @@ mod tests {
         let requeued: Vec<String> = json.tasks().iter().filter(|task| task.is_requeued()).map(QueuedTask::id).collect();
         assert_eq!(requeued, ["15_1"]);
         assert_eq!(Queue::from_plain("\n").unwrap(), Queue::default());
-        assert!(Queue::from_plain("15|1|PENDING\n").unwrap_err().contains("no six fields"));
+        assert!(Queue::from_plain("15|1|PENDING\n").unwrap_err().contains("not have six fields"));
         assert!(Queue::from_json("slurm_load_jobs error").is_err() && Queue::from_json("{}").is_err());
         let odd = Queue::from_plain("7|0|PENDING|0||/a | b/job.sh|\n8|N/A|RUNNING|0|n|/alone.sh|\n").unwrap();
         assert!(odd.tasks().len() == 1 && odd.tasks()[0].script == "/a | b/job.sh", "{odd:?}");
@@ -290,6 +296,12 @@ mod tests {
         assert_eq!(names(&by_hand, &submission), "abcde");
         submission.submitted_as("15".into()).unwrap();
         assert_eq!(names(&queue, &submission), "abcde");
+    }
+
+    #[test]
+    fn states_of_slurm() {
+        assert!(is_active("RUNNING") && is_active("COMPLETING"));
+        assert!(!is_active("PENDING") && !is_active("TIMEOUT") && !is_active(""));
     }
 
     #[test]
