@@ -34,7 +34,7 @@ impl Cluster {
         fs::write(cluster.path("queue"), "").unwrap();
         // Slow, so that two who do not keep each other away meet.
         cluster.command("sbatch", "[ \"$1\" = --version ] && exit; sleep 0.5; echo \"$2\" >> submitted; echo 42");
-        cluster.command("squeue", "case \"$*\" in *--json*) exit 1;; *%T*) cat state;; *) cat queue;; esac");
+        cluster.command("squeue", "case \"$*\" in *%T*) cat state;; *) cat queue;; esac");
         cluster.command("scancel", "echo \"$@\" > cancelled");
         cluster.command("scontrol", "echo \"$@\" >> asked");
         cluster

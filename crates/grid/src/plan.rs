@@ -45,31 +45,14 @@ pub struct Job {
 #[non_exhaustive]
 pub enum PlanError {
     /// Its file cannot be read.
-    #[error("{path} cannot be read: {error}")]
-    Unreadable {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    #[error("{0} cannot be read: {1}")]
+    Unreadable(PathBuf, io::Error),
     /// Its file is not a grid, or not a manifest.
-    #[error("{path}: {why}")]
-    Malformed {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// The settings of a run are wrong.
-    #[error("{path}: {run}: {error}")]
-    Settings {
-        /// Which file.
-        path: PathBuf,
-        /// Which run.
-        run: RunName,
-        /// What is wrong with them.
-        error: Box<dyn std::error::Error + Send + Sync>,
-    },
+    #[error("{0}: {1}")]
+    Malformed(PathBuf, String),
+    /// In this file, this run has wrong settings.
+    #[error("{0}: {1}: {2}")]
+    Settings(PathBuf, RunName, Box<dyn std::error::Error + Send + Sync>),
     /// A path cannot be written into a manifest.
     #[error("{0} is not UTF-8")]
     NotUtf8(PathBuf),
@@ -79,14 +62,9 @@ pub enum PlanError {
     /// No run is chosen.
     #[error(transparent)]
     Only(#[from] OnlyError),
-    /// There is no run of that index.
-    #[error("there is no run {index}: the grid has {count}, from 0 to {}", count - 1)]
-    NoIndex {
-        /// The index.
-        index: usize,
-        /// How many runs there are.
-        count: usize,
-    },
+    /// There is no run of that index among this number of runs.
+    #[error("there is no run {0}: the grid has {1}, from 0 to {last}", last = .1 - 1)]
+    NoIndex(usize, usize),
     /// There is no run of that name.
     #[error("no run of the grid is called {0}")]
     NoName(String),
@@ -105,14 +83,9 @@ pub enum PlanError {
     /// No script can be written.
     #[error(transparent)]
     Script(#[from] ScriptError),
-    /// Slurm has the job, but its number cannot be written down.
-    #[error("job {job} is submitted, but that cannot be written down: {error}")]
-    NotNoted {
-        /// Slurm's number for it.
-        job: String,
-        /// Why.
-        error: io::Error,
-    },
+    /// Slurm has this job, but that cannot be written down.
+    #[error("job {0} is submitted, but that cannot be written down: {1}")]
+    NotNoted(String, io::Error),
 }
 
 impl PlanError {
@@ -120,7 +93,7 @@ impl PlanError {
     pub fn is_user_error(&self) -> bool {
         match self {
             Self::Directory(error) => error.is_user_error(),
-            Self::NotNoted { .. } | Self::NoCurrentDirectory(_) => false,
+            Self::NotNoted(..) | Self::NoCurrentDirectory(_) => false,
             _ => true,
         }
     }
@@ -135,14 +108,14 @@ impl Plan {
     /// It cannot be read, or the settings of a run are wrong.
     pub fn read(file: &Path, out: Option<&Path>, data: Option<&Path>, complete: Complete) -> Result<Self, PlanError> {
         let path = || file.to_owned();
-        let text = regular::read_named(file, LARGEST).map_err(|error| PlanError::Unreadable { path: path(), error })?;
+        let text = regular::read_named(file, LARGEST).map_err(|error| PlanError::Unreadable(path(), error))?;
         let is_manifest = file.extension().is_some_and(|ending| ending == "jsonl");
         let planned = if is_manifest {
             read_manifest(&text)
         } else {
             Grid::parse(&text).and_then(|grid| grid.runs()).map_err(|error| error.to_string())
         };
-        let planned = planned.map_err(|why| PlanError::Malformed { path: path(), why })?;
+        let planned = planned.map_err(|why| PlanError::Malformed(path(), why))?;
         let default = || match (is_manifest, file.parent(), file.file_stem()) {
             (true, Some(directory), _) if directory != Path::new("") => directory.to_owned(),
             (true, ..) => PathBuf::from("."),
@@ -163,7 +136,7 @@ impl Plan {
             let job = Job { planned, directory: run, log, complete };
             match job.settings() {
                 Ok(_) => Ok(job),
-                Err(error) => Err(PlanError::Settings { path: path(), run: job.planned.name, error }),
+                Err(error) => Err(PlanError::Settings(path(), job.planned.name, error)),
             }
         };
         let jobs = planned.into_iter().map(job).collect::<Result<_, _>>()?;
@@ -202,7 +175,7 @@ impl Plan {
     pub fn take(mut self, index: usize) -> Result<Job, PlanError> {
         let count = self.jobs.len();
         if index >= count {
-            return Err(PlanError::NoIndex { index, count });
+            return Err(PlanError::NoIndex(index, count));
         }
         let job = self.jobs.swap_remove(index);
         match State::read(&job) {
@@ -310,12 +283,12 @@ pub(crate) mod tests {
             Plan::read(&file, None, None, complete).err().unwrap()
         };
         let wrong = read("[axes]\nlr = [0.1, -1.0]\n");
-        assert!(matches!(&wrong, PlanError::Settings { run, .. } if run.as_str() == "lr-1"), "{wrong}");
+        assert!(matches!(&wrong, PlanError::Settings(_, run, _) if run.as_str() == "lr-1"), "{wrong}");
         assert!(wrong.to_string().ends_with("grid.toml: lr-1: `lr` must be above 0"), "{wrong}");
-        assert!(matches!(read("[axes]\n"), PlanError::Malformed { .. }));
+        assert!(matches!(read("[axes]\n"), PlanError::Malformed(..)));
         fs::remove_file(&file).unwrap();
         let missing = Plan::read(&file, None, None, complete).err().unwrap();
-        assert!(matches!(&missing, PlanError::Unreadable { .. }) && missing.is_user_error());
+        assert!(matches!(&missing, PlanError::Unreadable(..)) && missing.is_user_error());
     }
 
     #[test]
@@ -327,7 +300,7 @@ pub(crate) mod tests {
         assert!(matches!(grid().find("seed6"), Err(PlanError::NoName(_))));
         assert_eq!(grid().chosen(Some(&"seed=5".parse().unwrap())).unwrap(), [1]);
         assert_eq!(grid().take(1).unwrap().planned.name.as_str(), "seed5");
-        assert!(matches!(grid().take(2), Err(PlanError::NoIndex { index: 2, count: 2 })));
+        assert!(matches!(grid().take(2), Err(PlanError::NoIndex(2, 2))));
     }
 
     #[test]

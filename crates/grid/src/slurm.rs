@@ -13,7 +13,6 @@ mod submission;
 mod submit;
 mod time_limit;
 
-pub use chunks::{MOST_TASKS, chunks, tasks_of_about};
 pub use grid_queue::GridQueue;
 pub use queue::{Queue, QueuedTask};
 pub use scheduler::{Scheduler, SlurmError};
@@ -21,3 +20,5 @@ pub use script::{Resources, Script, ScriptError, job_name};
 pub use submission::{Submission, submissions};
 pub use submit::{tasks_by_time, tasks_of};
 pub use time_limit::TimeLimit;
+
+use chunks::{chunks, tasks_of_about};

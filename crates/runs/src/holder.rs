@@ -1,28 +1,27 @@
-//! Who holds a directory: which process of which machine, in which Slurm job, and whether it still
-//! lives.
+//! Which process holds a directory, on which machine, in which Slurm job, and whether it is still alive.
 
 use std::{fs, sync::OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-/// A process that holds a directory, as it writes itself down.
+/// A process that holds a directory, as it describes itself in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// The machine's name, for people.
     pub host: String,
-    /// What no two machines have in common, nor one before and after a restart, nor two containers
-    /// of one. Where it is not known, nothing is known of other processes.
+    /// A name that differs between machines, restarts of a machine, and its containers. If it is not known, nothing is
+    /// known of other processes.
     pub machine: Option<String>,
     /// The process's number there.
     pub process: u32,
-    /// When it was started, in ticks of the machine: its number may be another's by now.
+    /// When it was started, in ticks of the machine: a later process may have the same number.
     pub started: Option<u64>,
     /// Its Slurm job as `squeue --jobs` takes it: `12`, or `12_3` in an array.
     pub job: Option<String>,
     /// How often Slurm had begun that job again.
     #[serde(default)]
     pub restarts: u32,
-    /// Whether it has let go.
+    /// Whether it has released the directory.
     #[serde(default)]
     pub released: bool,
 }
@@ -32,11 +31,11 @@ pub struct Holder {
 pub(crate) enum Life {
     Alive,
     Dead,
-    /// It is on another machine, and no scheduler knows.
+    /// It is on another machine, and the scheduler does not know.
     Unknown,
 }
 
-/// Whether a job is running: none if nobody can say.
+/// Whether a job is running; none if that is not known.
 pub(crate) type Knows<'a> = &'a dyn Fn(&str) -> Option<bool>;
 
 impl Holder {
@@ -82,7 +81,7 @@ impl Holder {
     }
 }
 
-/// A name for this start of this machine, and for what of its processes can be seen.
+/// A name for this boot of this machine, and for the processes that are visible.
 fn machine() -> Option<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let processes = fs::read_link("/proc/self/ns/pid").ok()?;
@@ -92,9 +91,9 @@ fn machine() -> Option<String> {
 /// When a process of this machine was started; none if there is none.
 fn started(process: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // Behind the name in brackets, which may have anything in it: the third field and those after.
+    // After the name in brackets, which may contain anything: the third field and the following.
     let behind: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
-    // A process that has ended and was not waited for writes nothing any more.
+    // A zombie writes nothing any more.
     if matches!(behind.first(), Some(&("Z" | "X"))) {
         return None;
     }

@@ -119,7 +119,7 @@ mod tests {
         }
         // Tasks 0 and 2 run, task 1 was requeued, 3 waits, 4 is over.
         let queue = "15|0|RUNNING|0|n1|x|\n15|1|PENDING|1||x|\n15|2|RUNNING|0|n1|x|\n15|3|PENDING|0||x|\n";
-        let queue = GridQueue::new(submissions(&plan.directory.slurm()), Ok(Queue::from_plain(queue).unwrap()));
+        let queue = GridQueue::new(submissions(&plan.directory.slurm()), Ok(Queue::parse(queue).unwrap()));
         let expected = [
             State::Queued("15_0".into()),
             State::Requeued("15_1".into()),

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::{
     Queue,
-    queue::{PLAIN_FORMAT, is_active},
+    queue::{FORMAT, is_active},
 };
 
 /// What can go wrong with Slurm.
@@ -73,17 +73,9 @@ impl Scheduler {
     /// # Errors
     /// Slurm is not installed, or does not answer.
     pub fn queue(self, name: &str) -> Result<Queue, SlurmError> {
-        let mut plain = Command::new("squeue");
-        plain.args(["--noheader", "--array", "--name", name, PLAIN_FORMAT]);
-        if let Ok(queue) = Queue::from_plain(&call("squeue", &mut plain)?) {
-            return Ok(queue);
-        }
-        // Other versions may write another format. JSON is not tried first: some versions then list all jobs of the
-        // cluster.
-        let mut json = Command::new("squeue");
-        json.args(["--json", "--name", name]).env("SLURM_BITSTR_LEN", "0");
-        let queue = Queue::from_json(&call("squeue", &mut json)?);
-        queue.map(|queue| queue.named(name)).map_err(|said| SlurmError::Failed { program: "squeue", said })
+        let mut command = Command::new("squeue");
+        command.args(["--noheader", "--array", "--name", name, FORMAT]);
+        Queue::parse(&call("squeue", &mut command)?).map_err(|said| SlurmError::Failed { program: "squeue", said })
     }
 
     /// Whether a job, such as `12` or `12_3`, is running or about to end; none if Slurm cannot say.

@@ -71,7 +71,7 @@ impl Submission {
             Ok(job) => {
                 // If this fails, or the process is killed here, the job is known by its script.
                 let noted = self.submitted_as(job.clone());
-                noted.map_err(|error| PlanError::NotNoted { job: job.clone(), error })?;
+                noted.map_err(|error| PlanError::NotNoted(job.clone(), error))?;
                 Ok(job)
             }
             Err(error) => {
