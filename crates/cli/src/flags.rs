@@ -4,9 +4,12 @@
 use anyhow::{Error, anyhow};
 use rehearsal_runs::{Place, Setting};
 
-/// The same error with quoted settings as flags.
+use crate::{exit_code::is_user_error, user_error::UserError};
+
+/// The same error with quoted settings as flags, and with the same exit code.
 pub fn with_flags(error: &Error) -> Error {
-    anyhow!(as_flags(&format!("{error:#}")))
+    let text = as_flags(&format!("{error:#}"));
+    if is_user_error(error) { UserError(text).into() } else { anyhow!(text) }
 }
 
 /// The same text with quoted settings as flags: `` `memory` `` becomes `` `--memory` ``, `` `stream

@@ -19,7 +19,7 @@ pub use columns::{clipped, columns, display_width, padded, terminal_columns};
 pub use comparison::{comparison, comparison_json};
 pub use font::Font;
 pub use learning::{LearningBar, score_text, visit_text};
-pub use overview::{Overview, Told};
+pub use overview::Overview;
 pub use progress::{Progress, clock};
 pub use rehearsal_files::text::thousands as count;
 pub use summary::summary;

@@ -329,3 +329,28 @@ fn list_says_what_goes_together_as_the_documentation_does() {
     let refused = combinations.iter().find(|combination| combination["runs"] == false).unwrap();
     assert!(refused["refused"].as_str().unwrap().contains("replays nothing"));
 }
+
+/// A place that cannot be written is wrong input, and a full disk a failure on the way, for every command.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_same_unwritable_place_has_the_same_exit_code_for_every_command() {
+    let directory = directory_with(SMALL);
+    std::fs::write(directory.path().join("grid.toml"), format!("[fixed]\n{SMALL}\n[axes]\nseed = [0]\n")).unwrap();
+    let run = |place: &str| format!("run small.toml --quiet --out {place}");
+    let learn = |place: &str| format!("learn {place} photos");
+    let grid = |place: &str| format!("grid grid.toml --out {place}");
+    for command in [run("/proc/none/run"), learn("/proc/none/model"), grid("/proc/none/grid")] {
+        let output = output(directory.path(), &command.split(' ').collect::<Vec<_>>());
+        let errors = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command}: {errors}");
+        assert!(errors.contains("error: /proc/none/") && errors.contains("cannot be written"), "{command}: {errors}");
+    }
+    for command in [run("run"), learn("model"), grid("grid")] {
+        let program = env!("CARGO_BIN_EXE_rehearsal");
+        let script = format!("trap '' XFSZ; ulimit -f 0; exec {program} {command}");
+        let full = Command::new("sh").args(["-c", &script]).current_dir(directory.path()).output().unwrap();
+        let errors = text(&full.stderr);
+        assert_eq!(full.status.code(), Some(1), "{command}: {errors}");
+        assert!(errors.contains("cannot be written"), "{command}: {errors}");
+    }
+}

@@ -167,3 +167,18 @@ pub enum DataError {
     #[error("{0}")]
     Refused(String),
 }
+
+impl DataError {
+    /// Whether the user asked for something wrong, or gave wrong files, rather than that something failed on the way.
+    pub fn is_user_error(&self) -> bool {
+        use io::ErrorKind::{
+            AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
+        };
+        let places = [AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem];
+        match self {
+            Self::Unwritable { error, .. } => places.contains(&error.kind()),
+            Self::Download { .. } | Self::NotWhole { .. } | Self::Checksum { .. } | Self::Hostile { .. } => false,
+            _ => true,
+        }
+    }
+}

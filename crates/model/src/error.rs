@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use rehearsal::{ModelFileError, learner::LearnerError};
+use rehearsal::learner::LearnerError;
 use rehearsal_data::DataError;
 use thiserror::Error;
 
@@ -138,12 +138,12 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Whether it is about what was asked, or about what is there, rather than about what happened
-    /// on the way.
+    /// Whether the user asked for something wrong, or the model is, rather than that something failed on the way.
     pub fn is_user_error(&self) -> bool {
         match self {
-            Self::Unwritable { .. } | Self::Diverged { .. } | Self::Threads(_) => false,
-            Self::Learner(LearnerError::File(error)) => !matches!(error, ModelFileError::Unwritable { .. }),
+            Self::Unwritable { error, .. } => rehearsal_runs::is_wrong_place(error),
+            Self::Diverged { .. } | Self::Threads(_) => false,
+            Self::Learner(error) => error.is_user_error(),
             _ => true,
         }
     }

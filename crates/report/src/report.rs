@@ -88,6 +88,17 @@ pub enum WriteError {
     Render(#[from] RenderError),
 }
 
+impl WriteError {
+    /// Whether the user named a wrong place, rather than that something failed on the way.
+    pub fn is_user_error(&self) -> bool {
+        match self {
+            Self::Taken(_) | Self::Busy(_) => true,
+            Self::Unwritable { error, .. } => rehearsal_runs::is_wrong_place(error),
+            Self::Render(_) => false,
+        }
+    }
+}
+
 impl Report {
     /// Makes tables and figures of all that was found.
     pub fn new(study: Study, options: Options) -> Self {

@@ -21,8 +21,7 @@ use serde_json::json;
 
 use crate::{
     args::{Bench, Benchmark, StepBench},
-    flags::as_flags,
-    printer::{message, print},
+    printer::print,
 };
 
 const CLASSES: usize = 100;
@@ -42,18 +41,8 @@ pub fn bench(args: &Bench) -> Result<ExitCode> {
 fn bench_step(args: &StepBench) -> Result<ExitCode> {
     let [width, size, threads] = [args.width, args.size, args.threads].map(usize::from);
     let settings = PartialConfig { width: Some(width), device: Some(args.device), ..PartialConfig::default() };
-    let room = || -> Result<Device> {
-        let config = settings.learner()?;
-        check_room(&config, ImageShape { height: size, width: size, channels: 3 }, CLASSES)?;
-        Ok(args.device.open()?)
-    };
-    let device = match room() {
-        Ok(device) => device,
-        Err(error) => {
-            message(&as_flags(&format!("error: {error:#}")));
-            return Ok(ExitCode::from(2));
-        }
-    };
+    check_room(&settings.learner()?, ImageShape { height: size, width: size, channels: 3 }, CLASSES)?;
+    let device = args.device.open()?;
     let measured = on_threads(threads, || step(args, &device));
     let mut line = measured.context("threads cannot be started")?;
     let DeviceIdentity { backend, adapter } = identify(&device);

@@ -13,6 +13,7 @@ use rehearsal_report::{compare::Comparison, readings::is_reestimated, run::Run, 
 use crate::{
     args,
     printer::{self, message, print},
+    user_error::UserError,
 };
 
 /// Reads two sets of runs and prints them side by side.
@@ -23,22 +24,15 @@ pub fn compare(args: &args::Compare) -> Result<ExitCode> {
         let comparison = Comparison::new((&a_name, &a), (&b_name, &b))?;
         Ok((a, b, comparison))
     });
-    match compared {
-        Ok((a, b, comparison)) => {
-            let sides = [(args.a.as_path(), &a[..]), (args.b.as_path(), &b[..])];
-            let text = if args.json {
-                printer::comparison_json(sides, &comparison, args.recalibrated)
-            } else {
-                printer::comparison(sides, &comparison, args.recalibrated)
-            };
-            print(&text)?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(error) => {
-            message(&format!("error: {error:#}"));
-            Ok(ExitCode::from(2))
-        }
-    }
+    let (a, b, comparison) = compared.map_err(|error| UserError(format!("{error:#}")))?;
+    let sides = [(args.a.as_path(), &a[..]), (args.b.as_path(), &b[..])];
+    let text = if args.json {
+        printer::comparison_json(sides, &comparison, args.recalibrated)
+    } else {
+        printer::comparison(sides, &comparison, args.recalibrated)
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The finished runs at or below a path, whose last part may be a pattern, each as what it says first

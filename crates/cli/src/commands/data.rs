@@ -10,46 +10,23 @@ mod verify;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use rehearsal_data::{Chain, DataError, Progress, Request, printable};
+use rehearsal_data::{Chain, Progress, Request};
 
 use crate::{
     args::data::{Data, Verb, Which},
-    printer::{Bar, message},
+    printer::Bar,
 };
 
-/// Does what was asked. What makes no sense is a user error.
+/// Does what was asked.
 pub fn data(args: &Data) -> Result<ExitCode> {
-    let done = match &args.verb {
+    match &args.verb {
         Verb::List(list) => list::list(list),
         Verb::Fetch(fetch) => fetch::fetch(fetch),
         Verb::Verify(look) => verify::verify(look),
         Verb::Preview(preview) => preview::preview(preview),
         Verb::Stats(look) => stats::stats(look),
         Verb::Clean(clean) => clean::clean(clean),
-    };
-    match done {
-        Err(error) if is_user_error(&error) => {
-            message(&printable(&format!("error: {error:#}")));
-            Ok(ExitCode::from(2))
-        }
-        done => done,
     }
-}
-
-/// Whether an error is about what was asked rather than about what happened.
-fn is_user_error(error: &anyhow::Error) -> bool {
-    error.is::<rehearsal_data::choice::UnknownName>()
-        || matches!(
-            error.downcast_ref(),
-            Some(
-                DataError::Absent { .. }
-                    | DataError::NoFolder
-                    | DataError::NoHome
-                    | DataError::Untrusted { .. }
-                    | DataError::ByHand(_)
-                    | DataError::Refused(_)
-            )
-        )
 }
 
 /// Who shows how far it is.

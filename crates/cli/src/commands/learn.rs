@@ -17,24 +17,23 @@ use rehearsal_model::{Defaults, Model, ModelError, Moment, Photo, Report, Taught
 
 use crate::{
     args::model::{How, Learn},
+    exit_code,
     interrupt::Asked,
     photos,
     printer::{self, LearningBar, message, plural, print, visit_text},
-    user_error::{UserError, exit_code, model_first},
+    user_error::{UserError, model_first},
 };
 
 /// The largest file of settings that is read, in bytes.
 const LARGEST_SETTINGS: u64 = 1 << 20;
-/// The exit code of a version that is kept but not used.
-const HELD_BACK: u8 = 3;
 
 /// Learns from folders and prints what came of it.
 pub fn learn(args: &Learn) -> Result<ExitCode> {
     let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
-    exit_code(match &args.model {
+    match &args.model {
         Some(model) => learn_folders(args, model, &asked),
         None => demo::demo(args, &asked),
-    })
+    }
 }
 
 fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
@@ -71,7 +70,7 @@ fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
         }
         Taught::Stopped => {
             message("stopped; the model is as it was, and the same command goes on from here");
-            Ok(ExitCode::from(130))
+            Ok(exit_code::STOPPED.into())
         }
     }
 }
@@ -82,7 +81,7 @@ fn show(args: &Learn, path: &Path, report: &Report) -> Result<ExitCode> {
     } else if !args.quiet {
         print(&printable_lines(&visit_text(path, report)))?;
     }
-    Ok(if report.used { ExitCode::SUCCESS } else { ExitCode::from(HELD_BACK) })
+    Ok(if report.used { exit_code::DONE } else { exit_code::REJECTED }.into())
 }
 
 /// Refuses numbers that make no sense before a photo is read.

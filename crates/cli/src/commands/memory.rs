@@ -18,12 +18,12 @@ use crate::{
     args::model::{Memory, MemoryVerb},
     output,
     printer::{columns, message, plural, print},
-    user_error::{UserError, exit_code},
+    user_error::UserError,
 };
 
 /// Looks at what a model remembers, or removes from it.
 pub fn memory(args: &Memory) -> Result<ExitCode> {
-    exit_code(match &args.verb {
+    match &args.verb {
         MemoryVerb::Sheet { out, per_class, json } => sheet::sheet(&args.model, out, usize::from(*per_class), *json),
         MemoryVerb::List { class, json } => list(&args.model, class.as_deref(), *json),
         MemoryVerb::Remove { pattern, class, dry_run, json } => {
@@ -34,7 +34,7 @@ pub fn memory(args: &Memory) -> Result<ExitCode> {
             remove(&args.model, &what, *dry_run, *json)
         }
         MemoryVerb::Export { out, json } => export(&args.model, out, *json),
-    })
+    }
 }
 
 /// Refuses a class that the version does not know.

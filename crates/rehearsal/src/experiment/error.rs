@@ -53,3 +53,16 @@ pub enum ExperimentError {
     #[error("threads cannot be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
+
+impl ExperimentError {
+    /// Whether the user asked for something wrong, rather than that something failed on the way.
+    pub fn is_user_error(&self) -> bool {
+        match self {
+            Self::Data(error) => error.is_user_error(),
+            Self::Directory(error) => error.is_user_error(),
+            Self::Learner(error) => error.is_user_error(),
+            Self::Refused(_) | Self::Stream(_) | Self::Checkpoint { .. } => true,
+            Self::Diverged { .. } | Self::Threads(_) => false,
+        }
+    }
+}

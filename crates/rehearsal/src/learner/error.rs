@@ -98,3 +98,14 @@ pub enum LearnerError {
     #[error(transparent)]
     File(#[from] ModelFileError),
 }
+
+impl LearnerError {
+    /// Whether the user asked for something wrong, rather than that something failed on the way.
+    pub fn is_user_error(&self) -> bool {
+        match self {
+            Self::Data(error) => error.is_user_error(),
+            Self::File(ModelFileError::Unwritable { error, .. }) => rehearsal_runs::is_wrong_place(error),
+            _ => true,
+        }
+    }
+}

@@ -1,15 +1,13 @@
-//! The one table of settings. Whatever needs to know about all settings is made from it: see
-//! [`settings_table!`].
+//! The table of settings. Everything that lists all settings is made from it: see [`settings_table!`].
 
-/// Hands every setting to a macro of the caller's, one row each:
+/// Calls a macro of the caller with one row per setting:
 ///
 /// ```text
 /// name: Type = default, Role, place, "help";
 /// ```
 ///
 /// - **name**: as a Rust field. Files and flags write `-` for `_`.
-/// - **Type**: of its value. The table does not look at types: only who uses them has them in
-///   scope.
+/// - **Type**: of its value. Only the caller has the types in scope: crates without Burn use the other columns.
 /// - **default**: `is(value)`; `by("words")` if it depends on other settings or on the data, which
 ///   the user of the table works out; `none()`.
 /// - **Role**: a variant of [`Role`](crate::Role).

@@ -1,5 +1,5 @@
-//! What a run says on standard error, kept in a file if it failed. Room for it is taken before the
-//! run begins: where a full disk ends the run, there is still a place to say so.
+//! What a run wrote to standard error, kept in a file if the run failed. The file gets its size before the run begins,
+//! so that the reason can be written even if a full disk ended the run.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -15,8 +15,7 @@ const ROOM: usize = 4096;
 /// The most that is kept of what a run says.
 const MOST: u64 = 1 << 20;
 
-/// Makes a log of blanks, in the place of whatever stands there. It says nothing, but on most file
-/// systems to write over it takes no more room.
+/// Writes a log of blanks, in place of what is there. On most file systems, overwriting it later takes no more space.
 ///
 /// # Errors
 /// It cannot be written.
@@ -24,7 +23,7 @@ pub fn reserve(path: &Path) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    // Never through what stands there: it may be a link to something else.
+    // Not written through: it may be a link to something else.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -34,7 +33,7 @@ pub fn reserve(path: &Path) -> io::Result<()> {
     written.inspect_err(|_| drop(fs::remove_file(path)))
 }
 
-/// Keeps what a run said; where there is no room for all of it, why it failed.
+/// Writes what a run said; if there is no space for all of it, only why it failed.
 ///
 /// # Errors
 /// Not even that can be written.
@@ -47,8 +46,7 @@ pub fn keep(path: &Path, said: &str) -> io::Result<()> {
     overwrite(path, said).or_else(|_| overwrite(path, &(short.collect::<String>() + "\n")))
 }
 
-/// Whoever did not fail has no log. Where it cannot be removed, or a grid is killed before it is, the
-/// next grid does so.
+/// Removes the log of a run that did not fail. If that fails, or the grid is killed before, the next grid does it.
 pub fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }
@@ -61,8 +59,8 @@ fn overwrite(path: &Path, text: &str) -> io::Result<()> {
     file.set_len(text.len() as u64)
 }
 
-/// All that a process says, up to a limit; the rest is read, so that it does not wait, and dropped.
-pub fn listen(from: impl Read) -> String {
+/// What a process says, up to a limit. The rest is read and dropped, so that the process does not wait.
+pub(crate) fn listen(from: impl Read) -> String {
     let mut bytes = Vec::new();
     let mut from = BufReader::new(from).take(MOST);
     let _ = from.read_to_end(&mut bytes);
@@ -73,14 +71,14 @@ pub fn listen(from: impl Read) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Why a run failed, as its log says; nothing where there is no log, or it says nothing.
-pub fn read(path: &Path) -> Option<String> {
+/// Why a run failed, from its log; none if there is no log, or only blanks.
+pub(crate) fn read(path: &Path) -> Option<String> {
     let bytes = regular::read(path, 2 * MOST).ok()?;
     reason(&String::from_utf8_lossy(&bytes))
 }
 
 /// The last error, what a process panicked with, or else its last line.
-pub fn reason(said: &str) -> Option<String> {
+pub(crate) fn reason(said: &str) -> Option<String> {
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let error = lines.iter().rev().find_map(|line| line.strip_prefix("error: "));
     let panicked =
@@ -124,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_there_is_room_for() {
+    fn output_beyond_the_limit_is_dropped() {
         let said = listen(io::repeat(b'x').take(3 << 20));
         assert_eq!(said.len(), 1 << 20);
     }
