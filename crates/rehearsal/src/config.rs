@@ -118,7 +118,7 @@ impl Config {
         let most = 1_000_000_000;
         in_range(&[
             ("tasks", self.tasks, most),
-            ("epochs", self.learner.epochs, 1_000_000),
+            ("epochs", self.learner.epochs.unwrap_or(1), 1_000_000),
             ("train-per-class", self.train_per_class.unwrap_or(1), most),
             ("test-per-class", self.test_per_class.unwrap_or(1), most),
             ("size", self.size.unwrap_or(1), 1024),
@@ -156,7 +156,7 @@ impl Config {
     /// Passes over each task of the plan: joint training has one task, and as many passes as all
     /// tasks together would have, unless `joint-passes` says as many as one.
     pub fn passes(&self) -> usize {
-        let epochs = self.learner.epochs;
+        let epochs = self.learner.epochs.unwrap_or(1);
         let each_task = self.learner.method.learns_jointly() && self.joint_passes == JointPasses::EachTask;
         if each_task { epochs * self.tasks } else { epochs }
     }

@@ -68,7 +68,7 @@ fn torch_name(name: &str) -> String {
             format!("layers.{layer}.{}.{}", usize::from(!is_convolution(part)), kind(part))
         }
         ["backbone", "blocks", block, layer, part] => {
-            let block: usize = block.parse().unwrap_or(0);
+            let block: usize = block.parse().expect("blocks are named by their numbers");
             let inside = match (layer, is_convolution(part)) {
                 ("shortcut", true) => "downsample.0".to_owned(),
                 ("shortcut", false) => "downsample.1".to_owned(),

@@ -33,7 +33,7 @@ impl Learner {
             lr,
             norm: self.config.score_norm,
             shape: self.shape,
-            steps: self.position.steps,
+            steps: self.cursor.steps,
             feature_age: self.config.feature_age.unwrap_or(0),
         };
         let retrievable = self.config.retrievable.of(&self.memory, self.task());
@@ -76,7 +76,7 @@ impl Learner {
     }
 
     fn keep_features(&mut self, slot: Slot, values: Arc<[f32]>) {
-        self.memory.keep_features(slot, KeptFeatures { values, step: self.position.steps });
+        self.memory.keep_features(slot, KeptFeatures { values, step: self.cursor.steps });
     }
 
     /// New and replayed samples as the method sees them.

@@ -57,14 +57,14 @@ pub fn of_scores(settings: &PartialConfig, batches: &Batches) -> Result<Vec<(Ask
             }
             steps += 1.0;
         }
-        learner.step(batch.samples);
+        learner.step(batch.samples)?;
     }
     Ok(ASKED.into_iter().zip(sums.map(|sum| sum.over(steps))).collect())
 }
 
 /// The change of loss of the same candidates by each score, before the coming step.
 fn ask(learner: &Learner, incoming: &[Sample], batches: &Batches) -> Vec<Vec<f64>> {
-    let (config, steps) = (learner.config(), learner.position().steps);
+    let (config, steps) = (learner.config(), learner.cursor().steps);
     // Another draw than the step's own, which is the first of its stream.
     let rng = &mut Rng::new(config.seed, RngStream::Retrieval, &[steps, 1]);
     let candidates: Vec<Slot> = learner.memory().draw(config.candidates, rng);

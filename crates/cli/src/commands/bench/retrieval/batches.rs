@@ -90,7 +90,7 @@ impl Batch<'_> {
     /// There are too many classes.
     pub fn begin(&self, learner: &mut Learner) -> Result<()> {
         if let Some(classes) = self.classes {
-            if learner.position().steps > 0 {
+            if learner.cursor().steps > 0 {
                 learner.end_task();
             }
             learner.begin_task(classes)?;

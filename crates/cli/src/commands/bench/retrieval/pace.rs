@@ -26,7 +26,7 @@ pub fn of_variants(settings: &PartialConfig, variants: &[Variant], batches: &Bat
         for (learner, times) in learners.iter_mut().zip(&mut times) {
             batch.begin(learner)?;
             let start = Instant::now();
-            learner.step(batch.samples);
+            learner.step(batch.samples)?;
             if batch.is_measured {
                 times.push(start.elapsed().as_secs_f64() * 1e3);
             }
