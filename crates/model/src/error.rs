@@ -3,7 +3,6 @@
 use std::{io, path::PathBuf};
 
 use rehearsal::learner::LearnerError;
-use rehearsal_data::DataError;
 use thiserror::Error;
 
 /// Why a model cannot do what was asked. It is as it was then.
@@ -121,14 +120,6 @@ pub enum ModelError {
     /// What was asked makes no sense.
     #[error("{0}")]
     Refused(String),
-    /// The loss is no number.
-    #[error("the loss is {loss} at step {step}: try a smaller `lr`; the model is as it was")]
-    Diverged {
-        /// NaN or infinite.
-        loss: f32,
-        /// Of this visit, from 1.
-        step: u64,
-    },
     /// The learner.
     #[error(transparent)]
     Learner(#[from] LearnerError),
@@ -142,16 +133,10 @@ impl ModelError {
     pub fn is_user_error(&self) -> bool {
         match self {
             Self::Unwritable { error, .. } => rehearsal_runs::is_wrong_place(error),
-            Self::Diverged { .. } | Self::Threads(_) => false,
+            Self::Threads(_) => false,
             Self::Learner(error) => error.is_user_error(),
             _ => true,
         }
-    }
-}
-
-impl From<DataError> for ModelError {
-    fn from(error: DataError) -> Self {
-        Self::Learner(error.into())
     }
 }
 

@@ -52,11 +52,11 @@ pub struct Report {
     pub memory_capacity: usize,
     /// Bytes of the version's file.
     pub bytes: u64,
-    /// Passes over the images.
-    pub passes: usize,
+    /// Epochs.
+    pub epochs: usize,
     /// Steps taken.
     pub steps: u64,
-    /// The mean loss of the last pass.
+    /// The loss of the last step.
     pub loss: Option<f32>,
     /// Whether the norm's statistics were re-estimated from the memory.
     pub recalibrated: bool,

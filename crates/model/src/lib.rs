@@ -9,7 +9,7 @@
 //! same visit goes on where it was, to the same bits.
 //!
 //! ```
-//! use rehearsal_model::{Model, Photo, Taught, Visit};
+//! use rehearsal_model::{Model, Outcome, Photo, Visit};
 //! # use rehearsal::{config::PartialConfig, sample::Image};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -23,7 +23,7 @@
 //! # let settings = PartialConfig::parse("backbone = 'tiny'\nwidth = 4\nepochs = 1\nthreads = 1")?;
 //! let visit = Visit { settings, ..Visit::new(photos) };
 //! let mut model = Model::open_or_create(&path)?;
-//! if let Taught::Learned(report) = model.learn(visit, &mut ())? {
+//! if let Outcome::Learned(report) = model.learn(visit, &mut ())? {
 //!     println!("version {}: {} of {} right in the exam", report.version, report.exam.right, report.exam.total);
 //! }
 //! let version = Model::open(&path)?.current()?;
@@ -33,7 +33,6 @@
 //! ```
 
 mod classes;
-mod defaults;
 mod digest;
 mod directory;
 mod error;
@@ -51,7 +50,6 @@ mod threshold;
 mod version;
 mod visit;
 
-pub use defaults::Defaults;
 pub use digest::Digest;
 pub use directory::Model;
 pub use error::ModelError;
@@ -59,7 +57,7 @@ pub use exam::{Answer, ClassScore, Exam, Question, Score};
 pub use forget::{Forget, Forgotten};
 pub use gate::{Change, Gate};
 pub use history::{Entry, Event, Report};
-pub use learn::{Moment, Taught, Watcher};
+pub use learn::{LearnObserver, Notice, Outcome};
 pub use memory_size::MemorySize;
 pub use photo::Photo;
 pub use settings::ModelSettings;

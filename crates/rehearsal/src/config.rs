@@ -140,7 +140,7 @@ impl Config {
     /// Passes over each task of the plan: joint training has one task, and as many passes as all
     /// tasks together would have.
     pub fn passes(&self) -> usize {
-        let epochs = self.learner.epochs;
+        let epochs = self.learner.epochs.unwrap_or(1);
         if self.learner.method.learns_jointly() { epochs * self.tasks } else { epochs }
     }
 

@@ -87,8 +87,8 @@ impl Diagnostics {
     /// Counts what a step did; `before` is the network before the step, `learner` the one after it.
     pub fn observe(&mut self, step: &Step, before: &Network, learner: &Learner) {
         let (seen, shape) = (learner.classes().seen(), learner.shape());
-        self.count(step, seen, learner.position().task);
-        self.alignment_due |= learner.position().steps.is_multiple_of(ALIGNMENT_EVERY);
+        self.count(step, seen, learner.cursor().task);
+        self.alignment_due |= learner.cursor().steps.is_multiple_of(ALIGNMENT_EVERY);
         if self.alignment_due {
             self.compare_gradients(step, &mut NetworkProbe { network: before, seen, shape });
         }

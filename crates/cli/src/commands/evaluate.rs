@@ -140,7 +140,7 @@ fn judge(args: &Evaluate) -> Result<Evaluation> {
             path,
             image,
             shows,
-            predicted: place(&predicted.class).unwrap_or(0),
+            predicted: place(&predicted.class).expect("only active classes are predicted"),
             probability: predicted.probability,
         };
     let photos = read.into_iter().zip(predicted).map(judged).collect();

@@ -10,10 +10,14 @@ use std::{
 };
 
 use anyhow::{Result, anyhow};
-use rehearsal::config::PartialConfig;
+use rehearsal::{
+    config::PartialConfig,
+    learner::Defaults,
+    observer::{Observer, StepEvent},
+};
 use rehearsal_data::printable;
 use rehearsal_files::regular;
-use rehearsal_model::{Defaults, Model, ModelError, Moment, Photo, Report, Taught, Version, Visit, Watcher};
+use rehearsal_model::{LearnObserver, Model, ModelError, Notice, Outcome, Photo, Report, Version, Visit};
 
 use crate::{
     args::model::{How, Learn},
@@ -44,7 +48,7 @@ fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
         model = model.on_threads(threads.into());
     }
     let photos = read(args, &model)?;
-    let mut watched = Watched { bar: LearningBar::new(args.quiet), asked: asked.clone(), quiet: args.quiet };
+    let mut display = Display { bar: LearningBar::new(args.quiet), asked: asked.clone(), quiet: args.quiet };
     let visit = Visit {
         photos,
         settings,
@@ -55,11 +59,11 @@ fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
         recalibrate: !args.how.no_recalibration,
         checkpoint_every: Duration::try_from_secs_f64(args.how.checkpoint_every).unwrap_or_default(),
     };
-    let taught = model.learn(visit, &mut watched);
-    watched.bar.end();
-    match taught? {
-        Taught::Learned(report) => show(args, path, &report),
-        Taught::NothingNew { images } => {
+    let outcome = model.learn(visit, &mut display);
+    display.bar.end();
+    match outcome? {
+        Outcome::Learned(report) => show(args, path, &report),
+        Outcome::NothingNew { images } => {
             if args.json {
                 print(&format!("{}\n", serde_json::json!({ "version": null, "seen_before": images })))?;
             } else if !args.quiet {
@@ -68,7 +72,7 @@ fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
             }
             Ok(ExitCode::SUCCESS)
         }
-        Taught::Stopped => {
+        Outcome::Stopped => {
             message("stopped; the model is as it was, and the same command goes on from here");
             Ok(exit_code::STOPPED.into())
         }
@@ -198,21 +202,23 @@ fn size(args: &Learn, current: Option<&Version>, found: &[(PathBuf, String)]) ->
 }
 
 /// Shows how far it is, and stops when asked to.
-struct Watched {
+struct Display {
     bar: LearningBar,
     asked: Asked,
     quiet: bool,
 }
 
-impl Watcher for Watched {
-    fn step(&mut self, moment: &Moment) -> ControlFlow<()> {
-        self.bar.step(moment);
+impl Observer for Display {
+    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
+        self.bar.step(event);
         if self.asked.to_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
+}
 
-    fn say(&mut self, line: &str) {
+impl LearnObserver for Display {
+    fn notice(&mut self, notice: &Notice) {
         if !self.quiet {
-            message(&printable(line));
+            message(&printable(&notice.to_string()));
         }
     }
 }

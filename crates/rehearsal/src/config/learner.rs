@@ -31,8 +31,9 @@ pub struct LearnerConfig {
     /// Who stays in memory; none for a method without memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_policy: Option<PolicyKind>,
-    /// Passes over each task.
-    pub epochs: usize,
+    /// Epochs of each task; none: by the number of its images.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epochs: Option<usize>,
     /// How many samples the memory holds.
     pub memory: usize,
     /// New samples per step.
@@ -87,7 +88,7 @@ impl LearnerConfig {
     pub fn check(&self) -> Result<(), ConfigError> {
         let most = 1_000_000_000;
         in_range(&[
-            ("epochs", self.epochs, 1_000_000),
+            ("epochs", self.epochs.unwrap_or(1), 1_000_000),
             ("batch", self.batch, most),
             ("width", self.width, 4096),
             ("threads", self.threads, 1024),

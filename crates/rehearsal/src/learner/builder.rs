@@ -1,6 +1,6 @@
 //! From a few words to a learner.
 
-use super::{Learner, LearnerError, Parts};
+use super::{Defaults, Learner, LearnerError, Parts};
 use crate::{
     config::PartialConfig, device::DeviceName, methods::MethodKind, network::BackboneKind, retrieval::RetrievalKind,
     sample::ImageShape,
@@ -17,8 +17,8 @@ pub struct LearnerBuilder {
 }
 
 impl Learner {
-    /// Describes a learner of PCR with balanced retrieval for colour images of 32×32, unless told
-    /// otherwise.
+    /// Describes a learner of PCR with balanced retrieval for colour images of 32×32, with the other
+    /// [`Defaults`] of a model, unless told otherwise.
     pub fn builder() -> LearnerBuilder {
         let shape = ImageShape { height: 32, width: 32, channels: 3 };
         LearnerBuilder {
@@ -67,7 +67,7 @@ impl LearnerBuilder {
         self
     }
 
-    /// Passes over each task.
+    /// Epochs of each task; by default they depend on the number of its images.
     pub fn epochs(mut self, epochs: usize) -> Self {
         self.settings.epochs = Some(epochs);
         self
@@ -133,7 +133,7 @@ impl LearnerBuilder {
     /// # Errors
     /// The settings make no sense.
     pub fn build(self) -> Result<Learner, LearnerError> {
-        let mut config = self.settings.learner()?;
+        let mut config = Defaults::complete(&self.settings).learner()?;
         config.custom = self.parts.names().clone();
         config.freeze_backbone = self.freeze_backbone;
         Learner::new(config, self.shape, &self.declared, self.parts)

@@ -3,7 +3,11 @@
 use thiserror::Error;
 
 use crate::{
-    config::ConfigError, datasets::DataError, device::DeviceError, model_file::ModelFileError, sample::ImageShape,
+    config::ConfigError,
+    datasets::DataError,
+    device::DeviceError,
+    model_file::ModelFileError,
+    sample::{Class, ImageShape},
 };
 
 /// Why a learner cannot do what was asked. Nothing of it has changed then.
@@ -53,6 +57,24 @@ pub enum LearnerError {
         found: usize,
         /// What is expected.
         shape: ImageShape,
+    },
+    /// A sample is of a class that has not appeared.
+    #[error("a sample is of class {}, but only {seen} classes have appeared", class.0)]
+    UnknownClass {
+        /// Its class.
+        class: Class,
+        /// How many have appeared.
+        seen: usize,
+    },
+    /// The loss, or a number that it learns or predicts with, is not finite.
+    #[error("the loss is {loss} at step {step} (task {task}): try a smaller `lr`")]
+    Diverged {
+        /// NaN or infinite.
+        loss: f32,
+        /// Over all tasks, from 1.
+        step: u64,
+        /// From 1.
+        task: usize,
     },
     /// There are not as many labels as images.
     #[error("{images} images, but {labels} labels")]
@@ -105,6 +127,7 @@ impl LearnerError {
         match self {
             Self::Data(error) => error.is_user_error(),
             Self::File(ModelFileError::Unwritable { error, .. }) => rehearsal_runs::is_wrong_place(error),
+            Self::Diverged { .. } => false,
             _ => true,
         }
     }

@@ -9,7 +9,7 @@ use safetensors::{Dtype, tensor::TensorInfo};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Calibrated, Classes, Learner, LearnerError, Parts, Position, Use, check_names, check_shape,
+    Calibrated, Classes, Cursor, Learner, LearnerError, Parts, Use, check_names, check_shape,
     extra::{EXTRA, Extra, ExtraArray},
     machine_memory, parameters,
 };
@@ -57,7 +57,7 @@ struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<CalibrationHeader>,
     config: LearnerConfig,
-    position: Position,
+    position: Cursor,
     memory: MemoryHeader,
     /// What a run adds; nothing for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,7 +184,7 @@ impl Learner {
             predictor: checks::predictor(self),
             calibration: self.calibration_images().map(|images| CalibrationHeader { images }),
             config: self.config.clone(),
-            position: self.position,
+            position: self.cursor,
             memory: MemoryHeader {
                 capacity: self.memory.capacity(),
                 presented_by_class: self.memory.presented_by_class().to_vec(),
@@ -265,7 +265,7 @@ fn restore(header: &Header, contents: &Contents, parts: Parts) -> Result<Learner
         return Err(RestoreError::Why("it has seen more classes than it knows, or more than can be numbered".into()));
     }
     check_names(classes).map_err(|_| RestoreError::Why("two of its classes have the same name".into()))?;
-    let Position { task, epoch, batch, steps } = position;
+    let Cursor { task, epoch, batch, steps } = position;
     if [task as u64, epoch as u64, batch as u64, steps].iter().any(|&count| count >= ENDLESS) {
         return Err(RestoreError::Why(format!("nobody can have come to its position: {position:?}")));
     }
@@ -292,7 +292,7 @@ fn restore(header: &Header, contents: &Contents, parts: Parts) -> Result<Learner
         return Err(RestoreError::Why("its memory does not hold what was presented to it".into()));
     }
     learner.memory = Memory::restore(memory.capacity, slots, memory.presented_by_class.clone());
-    learner.position = position;
+    learner.cursor = position;
     if let Some(&CalibrationHeader { images }) = calibration.as_ref() {
         let network = learner.predictor().valid().with_running(&contents.state(CALIBRATION));
         let network = network.map_err(|error| error.under(CALIBRATION))?;

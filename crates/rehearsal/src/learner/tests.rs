@@ -1,8 +1,11 @@
+use std::ops::ControlFlow;
+
 use super::{replay::stored_logits, *};
 use crate::{
     config::PartialConfig,
     methods::{ClsEr, ClsErOptions, Er, Reduction},
     network::State,
+    observer::{Observer, StepEvent},
     sample::{Class, Image, Slot, to_tensor},
     views::Views,
 };
@@ -13,7 +16,7 @@ const CLASSES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 /// A small learner that knows of six classes, of which two have appeared.
 fn learner(settings: &str) -> Learner {
     let base = "backbone = 'tiny'\nwidth = 4\nkernels = 'composed'\nthreads = 1\nmemory = 10\nretrieved = 4\n\
-                candidates = 8\nviews = 'both'";
+                candidates = 8\nviews = 'both'\noffer = 'every-epoch'\nmemory-policy = 'reservoir'";
     let settings = PartialConfig::parse(base).unwrap().overridden_by(&PartialConfig::parse(settings).unwrap());
     let mut learner = Learner::builder().shape(SHAPE).settings(&settings).classes(&CLASSES).build().unwrap();
     learner.begin_task(&CLASSES[..2]).unwrap();
@@ -41,24 +44,24 @@ fn moved(before: &State, after: &State) -> (bool, bool) {
 fn pcr_without_memory_moves_only_the_running_statistics() {
     let mut learner = learner("offer = 'first-epoch'");
     let before = learner.network().state();
-    let step = learner.step(&samples(&[0, 1, 0, 1]));
+    let step = learner.step(&samples(&[0, 1, 0, 1])).unwrap();
     assert!(step.loss.is_none() && replayed(&step) == 0);
     assert_eq!(moved(&before, &learner.network().state()), (false, true));
     assert_eq!(learner.memory().len(), 4, "the step's samples are offered all the same");
     let before = learner.network().state();
-    learner.position.epoch = 1;
-    let step = learner.step(&samples(&[0, 1, 1, 0]));
+    learner.cursor.epoch = 1;
+    let step = learner.step(&samples(&[0, 1, 1, 0])).unwrap();
     assert!(step.loss.is_some() && replayed(&step) == 4);
     assert_eq!(moved(&before, &learner.network().state()), (true, true));
-    assert_eq!((learner.memory().len(), learner.position().steps), (4, 2), "not offered: not stored");
+    assert_eq!((learner.memory().len(), learner.cursor().steps), (4, 2), "not offered: not stored");
 }
 
 #[test]
 fn er_without_memory_steps_on_the_new_samples_and_joins_losses_as_told() {
     let loss = |reduction: &str| {
         let mut learner = learner(&format!("method = 'er'\nreduction = '{reduction}'"));
-        let first = learner.step(&samples(&[0, 1, 0, 1])).loss.unwrap();
-        (first, learner.step(&samples(&[0, 1, 1, 0])).loss.unwrap())
+        let first = learner.step(&samples(&[0, 1, 0, 1])).unwrap().loss.unwrap();
+        (first, learner.step(&samples(&[0, 1, 1, 0])).unwrap().loss.unwrap())
     };
     let (mean, sum) = (loss("mean"), loss("sum-of-means"));
     assert!((mean.0 - sum.0).abs() < 1e-6, "the same without replay");
@@ -87,19 +90,19 @@ fn only_classes_that_have_appeared_are_predicted() {
     state.0.get_mut("head.bias").unwrap().values[5] = 100.0;
     learner.network.load(&state).unwrap();
     let samples = samples(&[0, 1, 2]);
-    assert!(learner.classify(&samples).iter().all(|class| class.0 < 2));
+    assert!(learner.classify(&samples).unwrap().iter().all(|class| class.0 < 2));
     learner.begin_task(&CLASSES).unwrap();
-    assert_eq!(learner.classify(&samples), [Class(5); 3]);
+    assert_eq!(learner.classify(&samples).unwrap(), [Class(5); 3]);
 }
 
 #[test]
 fn a_gem_and_er_ace_replay_from_the_second_task_on_and_er_ace_from_the_first_if_told() {
     let retrieved = |settings: &str| {
         let mut learner = learner(&format!("{settings}\nretrieval = 'random'"));
-        learner.step(&samples(&[0, 1, 0, 1]));
-        let first = replayed(&learner.step(&samples(&[0, 1, 1, 0])));
+        learner.step(&samples(&[0, 1, 0, 1])).unwrap();
+        let first = replayed(&learner.step(&samples(&[0, 1, 1, 0])).unwrap());
         learner.end_task();
-        (first, replayed(&learner.step(&samples(&[0, 1, 1, 0]))))
+        (first, replayed(&learner.step(&samples(&[0, 1, 1, 0])).unwrap()))
     };
     assert_eq!(retrieved("method = 'a-gem'"), (0, 4));
     assert_eq!(retrieved("method = 'er-ace'"), (0, 4));
@@ -113,7 +116,7 @@ fn the_methods_predictor_predicts() {
     let mut averaged = learner.method.state();
     averaged.0.get_mut("stable.head.bias").unwrap().values[1] = 100.0;
     learner.method.load(&averaged).unwrap();
-    assert_eq!(learner.classify(&samples(&[0, 1])), [Class(1); 2], "the stable network's favourite");
+    assert_eq!(learner.classify(&samples(&[0, 1])).unwrap(), [Class(1); 2], "the stable network's favourite");
 }
 
 #[test]
@@ -132,9 +135,9 @@ fn logits_are_stored_with_their_samples_and_come_back_for_every_view() {
 }
 
 /// Every number of a learner, and its memory.
-fn everything(learner: &Learner) -> (State, State, State, Memory, Position) {
+fn everything(learner: &Learner) -> (State, State, State, Memory, Cursor) {
     let optimizer = learner.optimizer.state(&learner.network);
-    (learner.network.state(), learner.method.state(), optimizer, learner.memory.clone(), learner.position)
+    (learner.network.state(), learner.method.state(), optimizer, learner.memory.clone(), learner.cursor)
 }
 
 /// Images of noise that their class colours, with names.
@@ -152,13 +155,13 @@ const GROWING: [&str; 6] = [
     "method = 'er'\nmomentum = 0.9\nweight-decay = 0.001\nschedule = 'cosine'",
     "method = 'der-pp'",
     "method = 'cls-er'",
-    "method = 'aser'",
+    "method = 'aser'\nmemory-policy = 'aser'",
     "method = 'er-ace'\nmemory-policy = 'gss'",
 ];
 
 fn empty(settings: &str) -> Learner {
-    let base =
-        "backbone = 'tiny'\nwidth = 4\nthreads = 1\nmemory = 12\nretrieved = 4\ncandidates = 8\nbatch = 4\nepochs = 2";
+    let base = "backbone = 'tiny'\nwidth = 4\nthreads = 1\nmemory = 12\nretrieved = 4\ncandidates = 8\nbatch = 4\nepochs = 2\n\
+         offer = 'every-epoch'\nmemory-policy = 'reservoir'\nschedule = 'constant'";
     let settings = PartialConfig::parse(base).unwrap().overridden_by(&PartialConfig::parse(settings).unwrap());
     Learner::builder().shape(SHAPE).settings(&settings).build().unwrap()
 }
@@ -209,7 +212,7 @@ fn a_row_does_not_depend_on_when_or_with_how_many_others_it_came() {
 fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let mut learner = empty("");
     let (images, labels) = photos(&["boots", "clogs"], 3);
-    let error = |result: Result<Learned, LearnerError>| result.err().unwrap().to_string();
+    let error = |result: Result<Fit, LearnerError>| result.err().unwrap().to_string();
     assert_eq!(error(learner.learn_task(&images, &labels[1..])), "6 images, but 5 labels");
     assert_eq!(error(learner.learn_task::<&str>(&[], &[])), "there are no images to learn from");
     let small = Image::from(vec![0; 5]);
@@ -217,7 +220,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
         error(learner.learn_task(&[images[0].clone(), small.clone()], &labels[..2])),
         "image 1 has 5 bytes; this learner's images are 8×8 with 3 channels, 192 bytes"
     );
-    assert_eq!((learner.classes().len(), learner.position()), (0, Position::default()));
+    assert_eq!((learner.classes().len(), learner.cursor()), (0, Cursor::default()));
     assert_eq!(learner.predict(&images).unwrap_err().to_string(), "no class has been learned yet");
     learner.learn_task(&images, &labels).unwrap();
     assert!(learner.predict(&[small]).is_err());
@@ -397,34 +400,117 @@ fn a_retired_class_is_predicted_no_more_and_a_forgotten_sample_leaves_room() {
     assert!(learner.set_memory(0).is_err(), "a method that replays");
 }
 
+/// Sees every step, and stops after some of them.
+#[derive(Default)]
+struct Watching {
+    before: Vec<u64>,
+    steps: Vec<(u64, u64, usize, Option<f32>)>,
+    stop_after: Vec<u64>,
+}
+
+impl Observer for Watching {
+    fn before_step(&mut self, learner: &Learner) {
+        self.before.push(learner.cursor().steps);
+    }
+
+    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
+        assert_eq!((event.step, event.loss), (event.learner.cursor().steps, event.taken.loss));
+        assert_eq!((event.epochs, event.task_steps), (2, 4), "ten images in batches of four, twice");
+        self.steps.push((event.step, event.task_step, event.epoch, event.loss));
+        if self.stop_after.contains(&event.step) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+#[test]
+fn an_observer_sees_every_step_and_a_fit_that_it_stops_is_continued_to_the_same_bits() {
+    for settings in GROWING.iter().map(|settings| format!("{settings}\noffer = 'first-epoch'")) {
+        let (first, second) = (photos(&["boots", "clogs"], 5), photos(&["mules", "boots"], 5));
+        let learn = |stop_after: &[u64]| {
+            let mut observer = Watching { stop_after: stop_after.to_vec(), ..Watching::default() };
+            let mut learner = empty(&settings);
+            let mut stops = 0;
+            for (images, labels) in [&first, &second] {
+                let samples = learner.samples(images, labels).unwrap();
+                while learner.fit(&samples, FitOptions::default(), &mut observer).unwrap().is_stopped {
+                    stops += 1;
+                }
+            }
+            (bits(&learner), learner.cursor(), observer, stops)
+        };
+        let (whole, cursor, seen, _) = learn(&[]);
+        assert_eq!(cursor, Cursor { task: 2, epoch: 0, batch: 0, steps: 8 });
+        assert_eq!(seen.before, (0..8).collect::<Vec<u64>>(), "{settings}");
+        let places: Vec<(u64, u64, usize)> =
+            seen.steps.iter().map(|&(step, of_task, epoch, _)| (step, of_task, epoch)).collect();
+        assert_eq!(places[..5], [(1, 1, 0), (2, 2, 0), (3, 3, 1), (4, 4, 1), (5, 1, 0)]);
+        for stop_after in [&[1][..], &[2, 3], &[4], &[4, 6, 8]] {
+            let (parted, _, again, stops) = learn(stop_after);
+            assert_eq!((stops, again.steps), (stop_after.len(), seen.steps.clone()), "{settings}");
+            assert_eq!(parted, whole, "{settings} stopped after {stop_after:?}");
+        }
+    }
+}
+
+#[test]
+fn a_fit_that_diverges_is_an_error_and_changes_nothing() {
+    let mut learner = empty("method = 'er'\nbackbone = 'pixels'\nlr = 0.01");
+    let (images, labels) = photos(&["boots", "clogs"], 5);
+    learner.learn_task(&images, &labels).unwrap();
+    let before = bits(&learner);
+    learner.set_pace(Pace { epochs: Some(2), lr: 1e38, schedule: crate::optimizer::Schedule::Constant }).unwrap();
+    let (images, labels) = photos(&["mules", "boots"], 5);
+    let error = learner.learn_task(&images, &labels).unwrap_err();
+    assert!(matches!(error, LearnerError::Diverged { step: 5.., task: 2, .. }), "{error}");
+    assert_eq!((bits(&learner), learner.classes().seen()), (before, 2), "mules are not known either");
+}
+
+#[test]
+fn samples_that_do_not_fit_are_an_error_wherever_they_come() {
+    let mut learner = learner("");
+    let small = vec![Sample { image: vec![0; 5].into(), ..samples(&[0])[0].clone() }];
+    let unknown = samples(&[0, 2]);
+    assert!(matches!(learner.step(&small), Err(LearnerError::ImageSize { .. })));
+    assert!(matches!(learner.classify(&small), Err(LearnerError::ImageSize { .. })));
+    assert!(matches!(learner.step(&unknown), Err(LearnerError::UnknownClass { class: Class(2), seen: 2 })));
+    let mut fit = |samples: &Vec<Sample>| learner.fit(samples, FitOptions::default(), &mut ());
+    assert!(matches!(fit(&small), Err(LearnerError::ImageSize { .. })));
+    assert!(matches!(fit(&unknown), Err(LearnerError::UnknownClass { .. })));
+    assert!(matches!(fit(&Vec::new()), Err(LearnerError::NoImages)));
+    assert_eq!(learner.cursor(), Cursor::default());
+}
+
 #[test]
 fn another_pace_is_for_the_coming_tasks() {
     let mut learner = empty("epochs = 1");
     let (images, labels) = photos(&["boots", "clogs"], 5);
     learner.learn_task(&images, &labels).unwrap();
-    let pace = Pace { epochs: 3, lr: 0.01, schedule: crate::optimizer::Schedule::Cosine };
+    let pace = Pace { epochs: Some(3), lr: 0.01, schedule: crate::optimizer::Schedule::Cosine };
     learner.set_pace(pace).unwrap();
-    assert_eq!(learner.learn_task(&images, &labels).unwrap().steps, 6, "three passes of two batches");
-    assert!(learner.set_pace(Pace { epochs: 0, ..pace }).is_err());
-    let samples = samples(&[0, 1]);
-    let mut lesson = learner.lesson(&samples);
-    learner.learn_next(&mut lesson, &mut |_| {}).unwrap();
-    assert!(learner.set_pace(pace).unwrap_err().to_string().contains("end it first"));
+    assert_eq!(learner.learn_task(&images, &labels).unwrap().steps, 6, "three epochs of two batches");
+    assert!(learner.set_pace(Pace { epochs: Some(0), ..pace }).is_err());
+    learner.set_pace(Pace { epochs: None, ..pace }).unwrap();
+    assert_eq!(learner.learn_task(&images, &labels).unwrap().steps, 24, "by the number of images");
+    learner.set_pace(Pace { epochs: Some(2), ..pace }).unwrap();
+    let mut observer = Watching { stop_after: vec![33], ..Watching::default() };
+    let samples = learner.samples(&images, &labels).unwrap();
+    assert!(learner.fit(&samples, FitOptions::default(), &mut observer).unwrap().is_stopped);
+    assert!(matches!(learner.set_pace(pace), Err(LearnerError::InsideTask)));
 }
 
 #[test]
-fn what_fills_no_batch_is_offered_when_asked_for() {
-    let mut learner = empty("offer = 'first-epoch'\nepochs = 3");
-    learner.begin_task(&["boots", "clogs"]).unwrap();
-    let list: Vec<Sample> =
-        (0..10).map(|i| Sample { image: vec![i; SHAPE.bytes()].into(), ..samples(&[0])[0].clone() }).collect();
-    let mut lesson = learner.lesson(&list);
-    while learner.learn_next(&mut lesson, &mut |_| {}).unwrap().is_some() {}
-    assert_eq!(learner.memory().len(), 8, "two batches of four");
-    learner.offer_rest(&lesson).unwrap();
-    let mut stored: Vec<u8> = learner.memory().slots().iter().map(|stored| stored.sample.image[0]).collect();
-    stored.sort_unstable();
-    assert_eq!(stored, (0..10).collect::<Vec<u8>>(), "each once");
+fn what_fills_no_batch_is_inserted_unless_told_otherwise() {
+    let stored = |insert_rest: bool| {
+        let mut learner = empty("offer = 'first-epoch'\nepochs = 3");
+        learner.begin_task(&["boots", "clogs"]).unwrap();
+        let list: Vec<Sample> =
+            (0..10).map(|i| Sample { image: vec![i; SHAPE.bytes()].into(), ..samples(&[0])[0].clone() }).collect();
+        learner.fit(&list, FitOptions { insert_rest, ..FitOptions::default() }, &mut ()).unwrap();
+        let mut stored: Vec<u8> = learner.memory().slots().iter().map(|stored| stored.sample.image[0]).collect();
+        stored.sort_unstable();
+        stored
+    };
+    assert_eq!(stored(false).len(), 8, "two batches of four");
+    assert_eq!(stored(true), (0..10).collect::<Vec<u8>>(), "each once");
 }
 
 /// Six images of each class, noise over the class's colour.

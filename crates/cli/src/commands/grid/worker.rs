@@ -125,6 +125,4 @@ impl Observer for Teller {
         }
         ControlFlow::Continue(())
     }
-
-    fn task(&mut self, _: usize, _: &[f64]) {}
 }

@@ -1,7 +1,7 @@
-//! How to learn from what a folder holds, where nothing is given: so that a visit takes some 150 to
-//! 300 steps, a minute or two on 2 cores. docs/models.md says what was measured with them.
+//! The defaults of a learner that people keep, chosen so that a task takes some 150 to 300 steps, a
+//! minute or two on 2 cores. docs/models.md says what was measured with them.
 
-use rehearsal::{
+use crate::{
     config::{Offer, PartialConfig},
     memory::PolicyKind,
     methods::MethodKind,
@@ -9,47 +9,54 @@ use rehearsal::{
     retrieval::RetrievalKind,
 };
 
-/// How to learn, where nothing is given.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Defaults {
-    /// Passes over the images of a visit.
-    pub passes: usize,
-    /// The learning rate that a visit begins with.
-    pub lr: f64,
-    /// How it changes in a visit.
-    pub schedule: Schedule,
-}
+/// The defaults of [`Learner::builder`](super::Learner::builder) and of a model.
+pub struct Defaults;
+
+/// New images that a task shows, all epochs together.
+const PRESENTATIONS: usize = 3_000;
+const FEWEST_EPOCHS: usize = 2;
+const MOST_EPOCHS: usize = 12;
+const SMALLEST: usize = 16;
+const LARGEST: usize = 32;
 
 impl Defaults {
-    /// For a visit of so many images to learn.
-    pub fn new(images: usize) -> Self {
-        // Few images are looked at often, many not for hours: who has the time says `--passes`.
+    /// Images in memory.
+    pub const MEMORY: usize = 5000;
+    /// The learning rate that a task begins with.
+    pub const LR: f64 = 0.1;
+    /// How it changes in a task.
+    pub const SCHEDULE: Schedule = Schedule::Cosine;
+
+    /// Epochs of a task of that many images: few images are shown often, many not for hours.
+    pub fn epochs(images: usize) -> usize {
         let images = images.max(1);
-        let passes = ((PRESENTATIONS + images / 2) / images).clamp(FEWEST_PASSES, MOST_PASSES);
-        Self { passes, lr: 0.1, schedule: Schedule::Cosine }
+        ((PRESENTATIONS + images / 2) / images).clamp(FEWEST_EPOCHS, MOST_EPOCHS)
     }
 
-    /// Height and width of a new model's images, where the photos' short sides are about `side`.
+    /// Height and width for photos whose short sides are about `side`.
     pub fn size(side: usize) -> usize {
-        // What is small stays as it is. A step of images of twice the size takes four times as long:
-        // in the same minutes, twice the passes over small ones came to as much.
+        // Small photos keep their size. A step on images of twice the size takes four times as long:
+        // in the same minutes, twice the epochs on small ones came to as much.
         if side < LARGEST { side.max(SMALLEST) } else { LARGEST }
     }
 
-    /// What a new model's learner is, unless given otherwise.
+    /// Every setting that differs from the benchmark's default.
     pub fn settings() -> PartialConfig {
         PartialConfig {
             // Every class has its share, however many images it came with, and an image its one
-            // place, however often it was looked at.
+            // place, however many epochs there were.
             memory_policy: Some(PolicyKind::ClassBalanced),
             offer: Some(Offer::FirstEpoch),
+            memory: Some(Self::MEMORY),
+            lr: Some(Self::LR),
+            schedule: Some(Self::SCHEDULE),
             // In the same time it learned more than retrieval by scores: docs/results.
             retrieval: Some(RetrievalKind::Random),
             ..PartialConfig::default()
         }
     }
 
-    /// What is given, completed by [`Defaults::settings`].
+    /// The given settings, completed by [`Defaults::settings`].
     pub fn complete(given: &PartialConfig) -> PartialConfig {
         let mut defaults = Self::settings();
         // ASER has its own retrieval, and a ratio is balanced retrieval's.
@@ -60,19 +67,13 @@ impl Defaults {
     }
 }
 
-const PRESENTATIONS: usize = 3_000;
-const FEWEST_PASSES: usize = 2;
-const MOST_PASSES: usize = 12;
-const SMALLEST: usize = 16;
-const LARGEST: usize = 32;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn few_images_are_looked_at_often() {
-        assert_eq!([135, 270, 1000, 100_000].map(|images| Defaults::new(images).passes), [12, 11, 3, 2]);
+    fn few_images_are_shown_often() {
+        assert_eq!([135, 270, 1000, 100_000].map(Defaults::epochs), [12, 11, 3, 2]);
         assert_eq!([8, 28, 32, 84, 4000].map(Defaults::size), [16, 28, 32, 32, 32]);
     }
 
