@@ -25,6 +25,7 @@ mod gemm;
 mod image;
 mod isa;
 mod norm;
+mod plan;
 mod pool;
 mod simd;
 mod sink;
@@ -38,5 +39,6 @@ pub use engine::{Engine, Forward, Gradients, LayerGradient, LayerParameters, Pac
 pub use image::{Image, Layout, Shape};
 pub use isa::Isa;
 pub use norm::Statistics;
+pub use plan::{Part, Plan, PlannedLayer};
 pub use pool::Pool;
 pub use sums::Sums;

@@ -62,7 +62,7 @@ use crate::{
     device::{read, read_one},
     memory::{Memorized, Memory, Policy, PolicyKind},
     methods::{Descent, Method},
-    network::{Architecture, HeadKind, Network, State, StateError},
+    network::{Architecture, HeadKind, Network, Plan, State, StateError},
     optimizer::Sgd,
     probe::Candidate,
     retrieval::{Retrieval, RetrievalKind, Retrieved},
@@ -148,9 +148,15 @@ impl Learner {
             return Err(ConfigError::OtherPart { kind, expected, found }.into());
         }
         let method = parts.method.unwrap_or_else(|| config.method.build(&config.method_options));
-        check_memory(&config, shape, declared.len(), method.draws(), what)?;
+        let room = |plan: Plan| check_memory(&config, &plan, shape, declared.len(), method.draws(), what);
+        if parts.backbone.is_none() {
+            room(config.backbone.plan(shape.channels, config.width))?;
+        }
         let device = training_device(&config.device.open()?);
         let network = new_network(&config, shape, declared.len(), &*method, parts.backbone.as_ref(), &device);
+        if parts.backbone.is_some() {
+            network.plan().map_or(Ok(()), room)?;
+        }
         // A method without memory has neither: nothing is drawn from a memory without slots, and
         // nothing stays there.
         let retrieval = config.retrieval.unwrap_or(RetrievalKind::Random);

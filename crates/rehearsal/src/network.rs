@@ -1,11 +1,9 @@
 //! The network: a backbone that turns images into features, and a head that turns features into
 //! logits.
 //!
-//! Nothing here changes behind the caller's back. Normalisation has the three modes of the
-//! specification, said at each call: [`Norm::Batch`] (or several of them at once,
+//! Each call names its mode of normalisation: [`Norm::Batch`] (or several of them at once,
 //! [`Norm::Batches`]) and [`Norm::Eval`] take `&self` and move nothing; training passes go through
-//! [`Network::train_features`], the one method that needs `&mut self`, because the running statistics
-//! move.
+//! [`Network::train_features`], which needs `&mut self` because the running statistics move.
 
 mod backbone;
 mod calibration;
@@ -13,11 +11,9 @@ mod conv_norm;
 mod first_order;
 mod fused;
 mod head;
-mod pixels;
-mod resnet;
+mod planned;
 mod running;
 mod state;
-mod tiny;
 mod walk;
 
 use burn::{
@@ -31,6 +27,8 @@ pub use first_order::HeadGradient;
 #[cfg(test)]
 pub(crate) use head::cosines;
 pub use head::{Head, HeadKind};
+pub(crate) use planned::one_image;
+pub use rehearsal_kernels::{Convolution, Part, Plan, PlannedLayer};
 pub use running::Running;
 pub use state::{Array, State, StateError};
 
@@ -40,10 +38,10 @@ use crate::{
     sample::ImageShape,
 };
 
-/// The names of a backbone's arrays in a network's state begin so.
-const BACKBONE: &str = "backbone.";
-/// And those of a head.
-const HEAD: &str = "head.";
+/// Before the names of a backbone's arrays in a network's state.
+pub(crate) const BACKBONE: &str = "backbone.";
+/// Before the names of a head's arrays.
+pub(crate) const HEAD: &str = "head.";
 
 /// What a network is made of.
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +77,7 @@ impl Network {
         Self::with_backbone(build, architecture.head, architecture.classes, seed, device)
     }
 
-    /// A fresh network with a backbone of your own, which `build` makes; weights are drawn from
-    /// `seed`.
+    /// A fresh network with a custom backbone, which `build` makes; weights are drawn from `seed`.
     pub fn with_backbone(
         build: impl FnOnce(&mut Rng) -> AnyBackbone,
         head: HeadKind,
@@ -126,9 +123,14 @@ impl Network {
         self.backbone.feature_size()
     }
 
-    /// What really computes its backbone.
+    /// What computes its backbone.
     pub fn kernels(&self) -> Kernels {
         self.backbone.kernels()
+    }
+
+    /// The layers of its backbone, if it gives them.
+    pub fn plan(&self) -> Option<Plan> {
+        self.backbone.plan()
     }
 
     /// How many classes its head has.

@@ -69,12 +69,12 @@ pub enum LearnerError {
     #[error("no class has been learned yet")]
     NoClasses,
     /// It cannot be written for other programs.
-    #[error(
-        "the backbone `{name}` is one's own, and other programs do not know it: only resnet18, tiny and pixels can be exported"
-    )]
+    #[error("the backbone `{name}` cannot be exported: {why}")]
     ForeignBackbone {
         /// What it is called.
         name: String,
+        /// What its plan lacks.
+        why: String,
     },
     /// Its weights are more than an ONNX file can hold.
     #[error("an ONNX file holds at most 2 GiB, and this network is larger: export it as safetensors")]

@@ -9,7 +9,7 @@ use burn::{
     tensor::{Device, Tensor, TensorData, activation::relu, module::conv2d, ops::ConvOptions},
 };
 
-use rehearsal_kernels::Statistics;
+use rehearsal_kernels::{Convolution, Statistics};
 
 use super::{running::Running, xavier};
 use crate::{
@@ -25,8 +25,8 @@ const MOMENTUM: f64 = 0.1;
 pub enum Norm {
     /// Mean and variance of the batch.
     Batch,
-    /// The batch is so many batches of equal size, one after another, and each is normalised by its
-    /// own: as many passes in [`Norm::Batch`], in one.
+    /// The batch is this number of batches of equal size, one after another: each is normalised by
+    /// its own mean and variance, as in [`Norm::Batch`].
     Batches(usize),
     /// The running mean and variance.
     Eval,
@@ -75,10 +75,9 @@ pub enum Then {
 }
 
 impl ConvNorm {
-    /// A `kernel`×`kernel` convolution from `channels.0` to `channels.1` without bias, padded to
-    /// keep the size at stride 1.
-    pub fn new(kernel: usize, channels: (usize, usize), stride: usize, rng: &mut Rng, device: &Device) -> Self {
-        let (from, to) = channels;
+    /// A convolution without bias, padded to keep the size at stride 1.
+    pub fn new(conv: Convolution, rng: &mut Rng, device: &Device) -> Self {
+        let Convolution { kernel, stride, cin: from, cout: to } = conv;
         let area = kernel * kernel;
         Self {
             weight: Param::from_tensor(xavier([kernel, kernel, from, to], (from + to) * area, rng, device)),
@@ -168,9 +167,10 @@ impl ConvNorm {
         Statistics { mean: values(&self.running_mean), variance: values(&self.running_variance) }
     }
 
-    /// Output channels.
-    pub fn channels(&self) -> usize {
-        self.scale.dims()[0]
+    /// Its convolution, for a plan.
+    pub fn convolution(&self) -> Convolution {
+        let [kernel, _, cin, cout] = self.weight.dims();
+        Convolution { kernel, stride: self.stride, cin, cout }
     }
 }
 
@@ -179,8 +179,13 @@ mod tests {
     use super::*;
     use crate::rng::RngStream;
 
+    fn layer(kernel: usize, stride: usize, [cin, cout]: [usize; 2], device: &Device) -> ConvNorm {
+        let conv = Convolution { kernel, stride, cin, cout };
+        ConvNorm::new(conv, &mut Rng::new(0, RngStream::Initialisation, &[]), device)
+    }
+
     fn identity(device: &Device) -> ConvNorm {
-        let mut layer = ConvNorm::new(1, (1, 1), 1, &mut Rng::new(0, RngStream::Initialisation, &[]), device);
+        let mut layer = layer(1, 1, [1, 1], device);
         layer.weight = Param::from_tensor(Tensor::ones([1, 1, 1, 1], device));
         layer
     }
@@ -213,8 +218,9 @@ mod tests {
     #[test]
     fn strides_round_up_and_axes_stay_in_place() {
         let device = Device::flex();
-        let layer = ConvNorm::new(3, (2, 5), 2, &mut Rng::new(0, RngStream::Initialisation, &[]), &device);
+        let layer = layer(3, 2, [2, 7], &device);
         let (y, _) = layer.forward(Tensor::ones([3, 7, 9, 2], &device), Norm::Eval, Then::Relu);
-        assert_eq!(y.dims(), [3, 4, 5, 5]);
+        assert_eq!(y.dims(), [3, 4, 5, 7]);
+        assert_eq!(layer.convolution(), Convolution { kernel: 3, stride: 2, cin: 2, cout: 7 });
     }
 }
