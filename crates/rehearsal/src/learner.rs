@@ -153,9 +153,12 @@ impl Learner {
             room(config.backbone.plan(shape.channels, config.width))?;
         }
         let device = training_device(&config.device.open()?);
-        let network = new_network(&config, shape, declared.len(), &*method, parts.backbone.as_ref(), &device);
+        let mut network = new_network(&config, shape, declared.len(), &*method, parts.backbone.as_ref(), &device);
         if parts.backbone.is_some() {
             network.plan().map_or(Ok(()), room)?;
+        }
+        if config.freeze_backbone {
+            network.freeze_backbone();
         }
         // A method without memory has neither: nothing is drawn from a memory without slots, and
         // nothing stays there.
@@ -295,6 +298,10 @@ impl Learner {
     /// They are those of another network; then nothing is replaced.
     pub fn load_network(&mut self, state: &State) -> Result<(), StateError> {
         self.network.load(state)?;
+        if self.network.is_frozen() {
+            // A method that averages networks averages what is trained: it gets the rest here.
+            self.method.start(&self.network);
+        }
         self.memory.forget_features();
         self.calibrated = None;
         Ok(())

@@ -61,6 +61,9 @@ pub struct LearnerConfig {
     pub device: DeviceName,
     /// The feature extractor.
     pub backbone: BackboneKind,
+    /// Whether training changes the head alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub freeze_backbone: bool,
     /// What computes the convolutions on the processor.
     pub kernels: Kernels,
     /// What the methods are told.

@@ -86,6 +86,7 @@ impl PartialConfig {
             threads: given.threads.unwrap_or_else(available_threads),
             device: given.device,
             backbone: given.backbone,
+            freeze_backbone: false,
             kernels: given.kernels,
             gss: GssOptions { groups: given.gss_groups, group_size: given.gss_group_size },
             shapley: ShapleyOptions {

@@ -13,6 +13,7 @@ pub struct LearnerBuilder {
     shape: ImageShape,
     declared: Vec<String>,
     parts: Parts,
+    freeze_backbone: bool,
 }
 
 impl Learner {
@@ -20,7 +21,13 @@ impl Learner {
     /// otherwise.
     pub fn builder() -> LearnerBuilder {
         let shape = ImageShape { height: 32, width: 32, channels: 3 };
-        LearnerBuilder { settings: PartialConfig::default(), shape, declared: Vec::new(), parts: Parts::new() }
+        LearnerBuilder {
+            settings: PartialConfig::default(),
+            shape,
+            declared: Vec::new(),
+            parts: Parts::new(),
+            freeze_backbone: false,
+        }
     }
 }
 
@@ -78,6 +85,13 @@ impl LearnerBuilder {
         self
     }
 
+    /// Whether training changes the head alone. Give the backbone its weights with
+    /// [`Learner::load_network`].
+    pub fn freeze_backbone(mut self, freeze: bool) -> Self {
+        self.freeze_backbone = freeze;
+        self
+    }
+
     /// Channels after the first convolution.
     pub fn width(mut self, width: usize) -> Self {
         self.settings.width = Some(width);
@@ -121,6 +135,7 @@ impl LearnerBuilder {
     pub fn build(self) -> Result<Learner, LearnerError> {
         let mut config = self.settings.learner()?;
         config.custom = self.parts.names().clone();
+        config.freeze_backbone = self.freeze_backbone;
         Learner::new(config, self.shape, &self.declared, self.parts)
     }
 }

@@ -76,7 +76,7 @@ fn check_against(available: u64, needed: f64, config: &LearnerConfig, shape: Ima
 
 /// The least. While it learns there are weights and gradients, and the activations of all images of
 /// a step. A virtual step and scoring come on top: a ResNet-18 took 1.6 times as much at 84, 160 and
-/// 224 pixels.
+/// 224 pixels. A frozen backbone has no gradients and keeps no activations.
 fn bytes(config: &LearnerConfig, plan: &Plan, shape: ImageShape, classes: usize, draws: usize, what: Use) -> f64 {
     let Floats { parameters, per_image } = floats(plan, shape, classes);
     let views = if config.views == Views::Both { 2 } else { 1 };
@@ -84,6 +84,7 @@ fn bytes(config: &LearnerConfig, plan: &Plan, shape: ImageShape, classes: usize,
     let images = views * config.batch.saturating_add(replayed);
     4.0 * match what {
         Use::Predict => parameters,
+        Use::Learn if config.freeze_backbone => parameters,
         Use::Learn => 2.0 * parameters + per_image * images as f64,
     }
 }

@@ -3,7 +3,7 @@ use crate::{
     config::PartialConfig,
     methods::{ClsEr, ClsErOptions, Er, Reduction},
     network::State,
-    sample::{Class, Slot, to_tensor},
+    sample::{Class, Image, Slot, to_tensor},
     views::Views,
 };
 
@@ -138,7 +138,7 @@ fn everything(learner: &Learner) -> (State, State, State, Memory, Position) {
 }
 
 /// Images of noise that their class colours, with names.
-fn photos(names: &[&str], each: usize) -> (Vec<crate::sample::Image>, Vec<String>) {
+fn photos(names: &[&str], each: usize) -> (Vec<Image>, Vec<String>) {
     let labels: Vec<String> = names.iter().flat_map(|name| vec![(*name).to_owned(); each]).collect();
     let image = |(index, label): (usize, &String)| {
         let tint = usize::from(label.as_bytes()[0]) * 83;
@@ -212,7 +212,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let error = |result: Result<Learned, LearnerError>| result.err().unwrap().to_string();
     assert_eq!(error(learner.learn_task(&images, &labels[1..])), "6 images, but 5 labels");
     assert_eq!(error(learner.learn_task::<&str>(&[], &[])), "there are no images to learn from");
-    let small = crate::sample::Image::from(vec![0; 5]);
+    let small = Image::from(vec![0; 5]);
     assert_eq!(
         error(learner.learn_task(&[images[0].clone(), small.clone()], &labels[..2])),
         "image 1 has 5 bytes; this learner's images are 8×8 with 3 channels, 192 bytes"
@@ -488,4 +488,89 @@ fn every_scored_draw_moves_the_running_statistics_once_before_the_step_does() {
     let batch = [new, replay].concat();
     expected.train_features(to_tensor(batch.iter().map(|s| &*s.image), SHAPE, &learner.network.device()));
     assert_eq!(learner.network.running(), expected.running());
+}
+
+/// Six images of each class, noise over the class's colour.
+fn coloured(classes: std::ops::Range<usize>) -> (Vec<Image>, Vec<&'static str>) {
+    let image = |class: usize, index: usize| -> Image {
+        let bright = |channel: usize| ((class + 1) >> channel) & 1;
+        (0..SHAPE.bytes()).map(|i| (20 + 160 * bright(i % 3) + (i * 7 + index * 13) % 40) as u8).collect()
+    };
+    classes.flat_map(|class| (0..6).map(move |index| (image(class, index), CLASSES[class]))).unzip()
+}
+
+/// A learner with a trained and frozen backbone, after two tasks of two classes, and its state
+/// before.
+fn frozen(backbone: &str, settings: &str) -> (Learner, State) {
+    let base = format!(
+        "backbone = '{backbone}'\nwidth = 4\nthreads = 1\nmemory = 24\nretrieved = 8\ncandidates = 8\nbatch = 4\n\
+         epochs = 20\nlr = 0.1\nweight-decay = 0.001\nmomentum = 0.5\nviews = 'raw'"
+    );
+    let learner = |settings: &str, freeze: bool| {
+        let settings = PartialConfig::parse(&base).unwrap().overridden_by(&PartialConfig::parse(settings).unwrap());
+        Learner::builder().shape(SHAPE).settings(&settings).freeze_backbone(freeze).build().unwrap()
+    };
+    let mut trained = learner("method = 'er'", false);
+    let (images, labels) = coloured(0..4);
+    trained.learn_task(&images, &labels).unwrap();
+    let mut learner = learner(settings, true);
+    let mut state = learner.network().state();
+    state.0.extend(trained.network().state().under("backbone.").prefixed("backbone.").0);
+    learner.load_network(&state).unwrap();
+    for classes in [0..2, 2..4] {
+        let (images, labels) = coloured(classes);
+        learner.learn_task(&images, &labels).unwrap();
+    }
+    (learner, state)
+}
+
+#[test]
+fn with_a_frozen_backbone_training_changes_the_head_alone() {
+    for (backbone, settings) in [
+        ("tiny", "method = 'er'"),
+        ("resnet18", "method = 'er'"),
+        ("tiny", "method = 'pcr'\nretrieval = 'balanced'"),
+        ("tiny", "method = 'pcr'\nretrieval = 'balanced'\nscore-norm = 'train'"),
+        ("tiny", "method = 'a-gem'"),
+        ("tiny", "method = 'er'\nmemory-policy = 'gss'"),
+        ("tiny", "method = 'cls-er'"),
+    ] {
+        let (mut learner, before) = frozen(backbone, settings);
+        let after = learner.network().state();
+        assert_eq!(after.under("backbone."), before.under("backbone."), "{settings}");
+        let predictor = learner.predictor().state();
+        assert_eq!(predictor.under("backbone."), before.under("backbone."), "{settings}");
+        let head = after.under("head.");
+        let numbers = head.0.values().map(|array| array.values.len()).sum::<usize>();
+        assert_eq!(learner.network().parameter_count(), numbers, "{settings}");
+        assert!(learner.optimizer.state(&learner.network).0.keys().all(|name| name.starts_with("head.")));
+        assert_eq!(learner.recalibrate(), Recalibration::NoStatistics);
+        let (images, labels) = coloured(0..4);
+        let predictions = learner.predict(&images).unwrap();
+        let right = predictions.iter().zip(&labels).filter(|(found, label)| *found.class == ***label).count();
+        assert!(right >= 16, "{backbone}, {settings}: {right} of 24");
+    }
+}
+
+#[test]
+fn a_frozen_backbone_stays_frozen_in_a_file_and_takes_other_weights() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("model");
+    let said = |learner: &Learner| {
+        learner.save(&path).unwrap();
+        std::fs::read(&path).unwrap().windows(15).any(|bytes| bytes == b"freeze-backbone")
+    };
+    assert!(!said(&learner("")), "a file says it only if it is so");
+    let (mut frozen, _) = frozen("tiny", "method = 'cls-er'");
+    assert!(said(&frozen));
+    let mut loaded = Learner::load(&path).unwrap();
+    let (images, labels) = coloured(4..6);
+    for learner in [&mut frozen, &mut loaded] {
+        learner.learn_task(&images, &labels).unwrap();
+    }
+    assert_eq!(loaded.network().state(), frozen.network().state());
+    let mut other = loaded.network().state();
+    other.0.get_mut("backbone.layers.0.running_mean").unwrap().values[0] = 7.0;
+    loaded.load_network(&other).unwrap();
+    assert_eq!(loaded.predictor().state(), other, "the networks that the method averages have them, too");
 }

@@ -15,8 +15,11 @@ const VAST: f32 = (1u128 << 100) as f32;
 
 impl Network {
     /// The network without autodiff and with the statistics of these batches, `[n, h, w, c]` each;
-    /// none if there are no batches, or if it has no running statistics.
+    /// none if there are no batches, or if it has no running statistics or a frozen backbone.
     pub(crate) fn calibrated(&self, batches: impl IntoIterator<Item = Tensor<4>>) -> Option<Self> {
+        if self.is_frozen() {
+            return None;
+        }
         let network = self.valid();
         let own = network.running();
         let from_zero = network.with_running(&filled(&own, 0.0)).ok()?;

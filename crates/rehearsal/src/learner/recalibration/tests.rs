@@ -249,7 +249,7 @@ fn where_nothing_can_be_re_estimated_it_says_so() {
     let none = "the norm's statistics are those of training: the method keeps no memory";
     assert_eq!(sentence("backbone = 'tiny'\nmethod = 'fine-tune'", 25), none);
     assert_eq!(sentence("backbone = 'tiny'\nmethod = 'joint'", 25), none);
-    let nothing = "the backbone has no norm whose statistics could be re-estimated";
+    let nothing = "the backbone has no running statistics that may change";
     assert_eq!(sentence("backbone = 'pixels'\nmethod = 'er'\nlr = 0.01", 25), nothing);
 }
 
