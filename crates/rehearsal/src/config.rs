@@ -71,15 +71,15 @@ pub struct Config {
     pub task_classes: Option<Vec<Vec<String>>>,
     /// Into how many tasks the classes are cut.
     pub tasks: usize,
-    /// Use the first so many classes; all if not given.
+    /// Use the first classes only; all if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<usize>,
     /// In which order classes appear.
     pub class_order: ClassOrder,
-    /// Use at most so many training images per class.
+    /// The most training images per class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub train_per_class: Option<usize>,
-    /// Use at most so many test images per class.
+    /// The most test images per class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_per_class: Option<usize>,
     /// How the learner learns.

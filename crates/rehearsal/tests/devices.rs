@@ -11,7 +11,7 @@ use rehearsal::{
     Learner,
     choice::Choice,
     config::PartialConfig,
-    device::{DeviceName, Transfers},
+    device::{DeviceName, count_read_backs},
     experiment::{Experiment, Outcome},
     learner::Step,
     memory::PolicyKind,
@@ -39,8 +39,8 @@ fn batch(number: usize, names: [&'static str; 2]) -> (Vec<Image>, Vec<&'static s
 }
 
 /// A small ResNet-18 that has filled its memory in a first task and begun a second; the steps of that,
-/// each with its transfers.
-fn steps(settings: &PartialConfig) -> (Learner, Vec<(Step, Transfers)>) {
+/// each with its read-backs.
+fn steps(settings: &PartialConfig) -> (Learner, Vec<(Step, u64)>) {
     let learner = Learner::builder().settings(settings).size(8).width(4).memory(20).threads(2).device(device());
     let mut learner = learner.classes(&["a", "b", "c", "d"]).build().unwrap();
     for number in 0..2 {
@@ -50,8 +50,7 @@ fn steps(settings: &PartialConfig) -> (Learner, Vec<(Step, Transfers)>) {
     learner.end_task();
     let step = |number: usize| {
         let (images, labels) = batch(number, ["c", "d"]);
-        let (step, transfers) = Transfers::of(|| learner.learn_batch(&images, &labels).unwrap());
-        (step, transfers)
+        count_read_backs(|| learner.learn_batch(&images, &labels).unwrap())
     };
     let steps = (2..4).map(step).collect();
     (learner, steps)
@@ -83,7 +82,7 @@ fn every_method_retrieval_and_policy_takes_steps() {
 fn little_is_read_back_in_a_step() {
     let most = |settings: &str| {
         let (_, steps) = steps(&PartialConfig::parse(settings).unwrap());
-        steps.iter().map(|(_, transfers)| transfers.read_backs).max().unwrap()
+        steps.iter().map(|(_, read_backs)| *read_backs).max().unwrap()
     };
     assert_eq!(most("method = 'pcr'\nretrieval = 'balanced'\ncandidates = 12"), 2);
     assert_eq!(most("method = 'er'\nretrieval = 'random'"), 1);
@@ -109,8 +108,8 @@ fn draws_are_scored_together_as_they_are_apart() {
     let mark = &mut |_| {};
     let mut probe = StepProbe::new(network, memory, incoming, scoring, mark);
     let apart: Vec<Vec<f32>> = draws.iter().map(|draw| probe.loss_change(draw)).collect();
-    let (together, transfers) = Transfers::of(|| probe.loss_changes(&[&draws[0], &[], &draws[1]]));
-    assert_eq!(transfers.read_backs, 1);
+    let (together, read_backs) = count_read_backs(|| probe.loss_changes(&[&draws[0], &[], &draws[1]]));
+    assert_eq!(read_backs, 1);
     assert!(together[1].is_empty());
     for (together, apart) in [(&together[0], &apart[0]), (&together[2], &apart[1])] {
         let largest = apart.iter().fold(0.0f32, |largest, change| largest.max(change.abs()));
