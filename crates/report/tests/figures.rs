@@ -216,7 +216,7 @@ fn bare_figures_have_no_title() {
     }
     let page = bare.write(&directory.path().join("out")).unwrap();
     let pdf = std::fs::read(directory.path().join("out/figures/so-far-embedded.pdf")).unwrap();
-    assert!(pdf.starts_with(b"%PDF-1.4\n") && pdf.ends_with(b"%%EOF\n"));
+    assert!(pdf.starts_with(b"%PDF-1.7\n") && pdf.ends_with(b"%%EOF"));
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("<h3>Average accuracy over the tasks seen so far</h3>"), "the page says it instead");
 }
