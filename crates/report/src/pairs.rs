@@ -65,11 +65,11 @@ impl Pair<'_> {
         let (first, second) = (self.first.correct.as_ref()?, self.second.correct.as_ref()?);
         (first.len() == second.len()).then(|| mcnemar_of(first, second))
     }
+}
 
-    /// The directories of both.
-    pub fn paths(&self) -> [PathBuf; 2] {
-        [self.first.path.clone(), self.second.path.clone()]
-    }
+/// The directories of all runs of some pairs.
+pub fn paths(pairs: &[Pair]) -> Vec<PathBuf> {
+    pairs.iter().flat_map(|pair| [pair.first.path.clone(), pair.second.path.clone()]).collect()
 }
 
 /// One test of all images of all seeds; none without a test.

@@ -22,17 +22,17 @@ static MCNEMAR: LazyLock<Sheet> = LazyLock::new(|| Sheet::read(include_str!("../
 
 /// Table 1, in percent.
 pub fn method(method: &str, balanced: bool, dataset: &str, shown: Shown) -> Option<f64> {
-    METHODS.number(&[method, retrieval(balanced), dataset], shown.column())
+    METHODS.number(&[method, retrieval(balanced), dataset], shown.name())
 }
 
 /// Table 2, in percent.
 pub fn buffer(method: &str, balanced: bool, dataset: &str, memory: f64, shown: Shown) -> Option<f64> {
-    BUFFERS.number(&[method, retrieval(balanced), dataset, &memory.to_string()], shown.column())
+    BUFFERS.number(&[method, retrieval(balanced), dataset, &memory.to_string()], shown.name())
 }
 
 /// Table 3 and its counterpart in the supplement, in percent; the ratio can be `random`.
 pub fn ratio(ratio: &str, dataset: &str, shown: Shown) -> Option<f64> {
-    RATIOS.number(&[ratio, dataset], shown.column())
+    RATIOS.number(&[ratio, dataset], shown.name())
 }
 
 /// The supplement's comparison of instance selection with PCR: accuracy in percent.
@@ -42,7 +42,7 @@ pub fn selection(retrieval: &str, dataset: &str) -> Option<f64> {
 
 /// The supplement's p-value of "+ balanced" against the method alone, over its six data sets.
 pub fn wilcoxon(method: &str, shown: Shown) -> Option<f64> {
-    WILCOXON.number(&[method], shown.column())
+    WILCOXON.number(&[method], shown.name())
 }
 
 /// The supplement's p-value of PCR + balanced against PCR with another retrieval.
@@ -59,16 +59,6 @@ fn retrieval(balanced: bool) -> &'static str {
 pub fn is_named_after(directory: &Path) -> bool {
     let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     ["table1", "table2", "table3", "retrievals"].iter().any(|table| name.starts_with(table))
-}
-
-impl Shown {
-    /// Its name in the data files.
-    fn column(self) -> &'static str {
-        match self {
-            Self::Accuracy => "accuracy",
-            Self::Forgetting => "forgetting",
-        }
-    }
 }
 
 /// A table of comma-separated values without quotes: keys first, then numbers.

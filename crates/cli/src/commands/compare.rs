@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use rehearsal_files::pattern::fits;
-use rehearsal_report::{compare::Comparison, readings::is_reestimated, run::Run, study::Study};
+use rehearsal_report::{compare::Comparison, readings::is_recalibrated, run::Run, study::Study};
 
 use crate::{
     args,
@@ -48,11 +48,11 @@ fn runs(path: &Path, recalibrated: bool) -> Result<Vec<Run>> {
     if !recalibrated {
         return Ok(first);
     }
-    let has_no_other = |run: &&Run| !is_reestimated(run) && !again.iter().any(|other| other.path == run.path);
+    let has_no_other = |run: &&Run| !is_recalibrated(run) && !again.iter().any(|other| other.path == run.path);
     if let Some(run) = first.iter().find(has_no_other) {
         bail!("{} was tested with the norm's statistics as training left them only", run.path.display());
     }
-    Ok(first.into_iter().filter(is_reestimated).chain(again).collect())
+    Ok(first.into_iter().filter(is_recalibrated).chain(again).collect())
 }
 
 /// The directories that a pattern names, in order.

@@ -34,7 +34,7 @@ pub fn comparison(sides: [(&Path, &[Run]); 2], comparison: &Comparison, recalibr
     for Setting { name, a, b } in &comparison.differing {
         lines.push(format!("   {name}: {} | {}", or_none(a), or_none(b)));
     }
-    let has_both = |(_, runs): &(&Path, &[Run])| runs.iter().all(|run| run.reestimated.is_some());
+    let has_both = |(_, runs): &(&Path, &[Run])| runs.iter().all(|run| run.recalibrated.is_some());
     if recalibrated {
         lines.push("with the norm's statistics re-estimated from the memory".into());
     } else if sides.iter().all(has_both) {

@@ -1,23 +1,19 @@
 //! The files of a report: all there, whole, the same every time, and needing nothing else.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::{collections::BTreeMap, fs, path::Path};
 
+use crate::support::Made;
 use rehearsal_report::{
-    report::{Options, Report},
+    report::{Options, Report, WriteError},
     study::Study,
 };
 use serde_json::json;
-use support::Made;
 use tempfile::TempDir;
 
 /// With the paper's own tables.
 const PAPER: Options = Options { paper: true, bare: false };
 
-/// Two ways of learning, two seeds, one of them diagnosed.
+/// Two arms of two seeds, one of them with diagnostics.
 fn runs() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let small = json!({ "dataset": "embedded", "classes": 10, "tasks": 5, "epochs": 1, "memory": 500, "width": 4 });
@@ -54,8 +50,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-/// A lock of the system belongs to an open file, not to a process: another file of ours is as good as
-/// another process.
+/// A lock belongs to an open file, not to a process: another open file is like another process.
 #[test]
 #[cfg(unix)]
 fn two_reports_are_not_written_into_one_directory_at_once() {
@@ -66,15 +61,15 @@ fn two_reports_are_not_written_into_one_directory_at_once() {
     let other = fs::File::open(&out).unwrap();
     other.try_lock().unwrap();
     let study = Study::read(&[directory.path().join("runs/plain 0")]).unwrap();
-    let error = Report::new(study, Options::default()).write(&out).unwrap_err().to_string();
-    assert_eq!(error, format!("another process is writing a report into {}", out.display()));
+    let error = Report::new(study, Options::default()).write(&out).unwrap_err();
+    assert!(matches!(&error, WriteError::Busy(path) if *path == out), "{error}");
     assert!(files(&out) == before, "nothing was written");
     drop(other);
     write(directory.path());
     assert!(files(&out) == before);
 }
 
-/// Spreadsheets compute what begins like a formula, and names come from anywhere.
+/// Spreadsheets run text that begins like a formula.
 #[test]
 fn no_cell_of_a_csv_is_a_formula() {
     let directory = tempfile::tempdir().unwrap();
@@ -198,8 +193,8 @@ fn a_directory_that_holds_something_else_is_refused() {
     let out = directory.path().join("precious");
     fs::create_dir(&out).unwrap();
     fs::write(out.join("index.html"), "a page of someone's").unwrap();
-    let error = Report::new(study, PAPER).write(&out).unwrap_err().to_string();
-    assert!(error.contains("precious is not empty and holds no report"), "{error}");
+    let error = Report::new(study, PAPER).write(&out).unwrap_err();
+    assert!(matches!(&error, WriteError::Taken(path) if *path == out), "{error}");
     assert_eq!(files_in(&out), 1);
 }
 
@@ -209,11 +204,11 @@ fn a_report_that_was_interrupted_is_made_again() {
     write(directory.path());
     let out = directory.path().join("out");
     let whole = files(&out);
-    // What cannot be removed stands in the way of the last but one file.
+    // A directory is in the way of the last but one file.
     fs::create_dir_all(out.join("index.md.partial/in the way")).unwrap();
     let study = || Study::read(&[directory.path().join("runs")]).unwrap();
-    let error = Report::new(study(), PAPER).write(&out).unwrap_err().to_string();
-    assert!(error.contains("index.md cannot be written"), "{error}");
+    let error = Report::new(study(), PAPER).write(&out).unwrap_err();
+    assert!(matches!(&error, WriteError::Unwritable { path, .. } if path.ends_with("index.md")), "{error}");
     // A first report would not have had a page yet.
     fs::remove_file(out.join("index.html")).unwrap();
     fs::remove_dir_all(out.join("index.md.partial")).unwrap();
@@ -261,7 +256,7 @@ fn latex_and_csv_are_well_formed() {
 }
 
 #[test]
-fn figures_without_data_are_left_out_and_said_to_be() {
+fn figures_without_data_are_left_out_and_noted() {
     let directory = tempfile::tempdir().unwrap();
     Made::paper().write(&directory.path().join("runs/0"));
     let report = Report::new(Study::read(&[directory.path().join("runs")]).unwrap(), PAPER);
@@ -274,7 +269,7 @@ fn figures_without_data_are_left_out_and_said_to_be() {
     assert!(page.contains("What is missing") && page.contains("no run wrote diagnostics.jsonl"));
 }
 
-/// What classes and directories are called is nobody's markup.
+/// Names of classes and directories are not markup.
 #[test]
 fn names_stay_names_in_every_format() {
     let directory = tempfile::tempdir().unwrap();
@@ -320,7 +315,7 @@ fn a_part_of_the_data_and_warnings_are_shown_and_are_not_the_papers_setting() {
     let files = files(&directory.path().join("out"));
     for name in ["./index.html", "./index.md"] {
         let text = text(&files[name]);
-        assert!(text.contains(&format!("Only a part of the data was there: {part} (1 run).")), "{name}");
+        assert!(text.contains(&format!("Only a part of the data was available: {part} (1 run).")), "{name}");
         assert!(text.contains("it seems that nothing was learned"), "{name}");
         assert!(text.contains("CIFAR100 (a part of the data)"), "{name}");
     }

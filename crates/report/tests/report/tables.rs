@@ -1,9 +1,6 @@
 //! Tables from made-up runs: what stands in a cell, beside it, and where nothing may stand.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
+use crate::support::{Made, cell, report_with, rows, study, table, table1, text};
 use rehearsal_measure::{Paired, accuracy, mcnemar_of, wilcoxon};
 use rehearsal_report::{
     paper::Verdict,
@@ -12,41 +9,13 @@ use rehearsal_report::{
     table::{Cell, Table},
 };
 use serde_json::json;
-use support::{Made, table1};
 use tempfile::TempDir;
 
 /// With the paper's own tables.
 const PAPER: Options = Options { paper: true, bare: false };
 
-fn study(made: impl IntoIterator<Item = Made>) -> (TempDir, Study) {
-    let directory = tempfile::tempdir().unwrap();
-    for (i, made) in made.into_iter().enumerate() {
-        made.write(&directory.path().join(format!("{i:03}")));
-    }
-    let study = Study::read(&[directory.path().into()]).unwrap();
-    (directory, study)
-}
-
 fn report(made: impl IntoIterator<Item = Made>) -> (TempDir, Report) {
-    let (directory, study) = study(made);
-    (directory, Report::new(study, PAPER))
-}
-
-fn table<'a>(report: &'a Report, id: &str) -> &'a Table {
-    let mut tables = report.parts.iter().flat_map(|part| &part.tables);
-    tables.find(|table| table.id == id).unwrap_or_else(|| panic!("there is no {id}"))
-}
-
-fn cell<'a>(table: &'a Table, row: &str, column: &str) -> &'a Cell {
-    let row =
-        table.rows.iter().find(|one| one.label == row).unwrap_or_else(|| panic!("no row {row}: {:?}", rows(table)));
-    let names = table.column_names();
-    let column = names.iter().position(|name| name == column).unwrap_or_else(|| panic!("no {column}: {names:?}"));
-    &row.cells[column]
-}
-
-fn rows(table: &Table) -> Vec<&str> {
-    table.rows.iter().map(|row| row.label.as_str()).collect()
+    report_with(made, PAPER)
 }
 
 fn seeds(made: fn() -> Made, count: u64) -> impl Iterator<Item = Made> {
@@ -65,7 +34,7 @@ fn runs_that_differ_in_the_seed_only_are_one_group() {
     let (_directory, study) = study([Made::paper(), elsewhere, Made::paper(), another]);
     assert_eq!(study.groups.iter().map(|group| group.runs.len()).collect::<Vec<_>>(), [1, 2]);
     assert!(
-        study.repeated.len() == 1 && study.repeated[0].ends_with("002"),
+        study.repeated.len() == 1 && study.repeated[0].ends_with("run002"),
         "the same seed again is not counted twice"
     );
     assert_eq!(study.protocols().len(), 2, "another learning rate is another protocol");
@@ -197,13 +166,6 @@ fn memory_sizes_and_ratios_have_their_tables() {
     );
 }
 
-fn said(cell: &Cell) -> &str {
-    match cell {
-        Cell::Text { text, .. } => text,
-        other => panic!("{other:?} is no text"),
-    }
-}
-
 #[test]
 fn the_tests_are_over_pairs_of_data_and_seed() {
     let datasets = ["cifar100", "mini-imagenet", "food100"];
@@ -223,7 +185,7 @@ fn the_tests_are_over_pairs_of_data_and_seed() {
     let gains = [gain(0), gain(1), gain(0), gain(1), gain(0), gain(1)];
     let (expected, paired) = (wilcoxon(&gains), Paired::from_differences(&gains).unwrap());
     let tests = table(&report, "tests");
-    let told = |column: &str| said(cell(tests, by_accuracy, column));
+    let told = |column: &str| text(cell(tests, by_accuracy, column));
     assert_eq!(told("pairs"), "6", "the seed without a partner is left out");
     assert_eq!(told("p"), format!("{:.4}", expected.p));
     assert_eq!(told("paper's p"), "0.0000");
@@ -241,11 +203,11 @@ fn the_tests_are_over_pairs_of_data_and_seed() {
     let expected = mcnemar_of(&correct("PCR + balanced", 1), &correct("PCR + random", 1));
     let mcnemar = table(&report, "mcnemar-cifar100");
     assert_eq!(rows(mcnemar), [row, "seed 0", "seed 1"]);
-    assert_eq!(said(cell(mcnemar, "seed 1", "only the first right")), expected.only_first.to_string());
-    assert_eq!(said(cell(mcnemar, "seed 1", "only the second right")), expected.only_second.to_string());
-    let count = |row: &str| said(cell(mcnemar, row, "only the first right")).parse::<u64>().unwrap();
+    assert_eq!(text(cell(mcnemar, "seed 1", "only the first right")), expected.only_first.to_string());
+    assert_eq!(text(cell(mcnemar, "seed 1", "only the second right")), expected.only_second.to_string());
+    let count = |row: &str| text(cell(mcnemar, row, "only the first right")).parse::<u64>().unwrap();
     assert_eq!(count(row), count("seed 0") + count("seed 1"), "pooled");
-    assert_eq!(said(cell(mcnemar, row, "paper's p")), "0.0197");
+    assert_eq!(text(cell(mcnemar, row, "paper's p")), "0.0197");
     assert!(accuracy(&find("PCR + balanced").runs[0].matrix).is_some());
 }
 
@@ -306,7 +268,7 @@ fn results_hold_every_measure_and_its_difference_from_the_reference() {
     let (random, ours) = (of("PCR + random"), of("PCR + balanced"));
     let differences = table(&report, "differences");
     assert_eq!(rows(differences), ["PCR + balanced vs. PCR + random"], "random is the reference");
-    assert_eq!((differences.columns(), said(&differences.rows[0].cells[0])), (results.columns(), "4"));
+    assert_eq!((differences.columns(), text(&differences.rows[0].cells[0])), (results.columns(), "4"));
     let Cell::Difference { against, runs } = cell(differences, "PCR + balanced vs. PCR + random", "accuracy") else {
         panic!("no difference");
     };
@@ -314,9 +276,9 @@ fn results_hold_every_measure_and_its_difference_from_the_reference() {
     let [low, high] = against.interval.unwrap();
     assert!(low < against.mean && against.mean < high && against.effect.unwrap() > 0.0);
     assert_eq!((against.p, against.holm), (0.125, 0.125), "four of four");
-    let text = against.text();
-    assert!(text[0].starts_with('+') && text[1].ends_with(']') && text[2].ends_with(", p 0.1250"), "{text:?}");
-    assert_eq!(text.len(), 3, "of one comparison Holm says nothing new");
+    let words = against.text();
+    assert!(words[0].starts_with('+') && words[1].ends_with(']') && words[2].ends_with(", p 0.1250"), "{words:?}");
+    assert_eq!(words.len(), 3, "of one comparison Holm says nothing new");
 }
 
 #[test]

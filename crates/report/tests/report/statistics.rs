@@ -1,26 +1,16 @@
-//! Runs that were tested with either statistics of the norm, and runs that took more or less time.
+//! Runs that were tested with both BatchNorm statistics, and runs that took more or less time.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
+use crate::support::{Made, cell, report_with, table, text};
 use rehearsal_measure::{accuracy, mcnemar_of};
 use rehearsal_report::{
     report::{Options, Part, Report},
-    study::Study,
-    table::{Cell, Table},
+    table::Cell,
 };
 use serde_json::json;
-use support::Made;
 use tempfile::TempDir;
 
 fn report(made: impl IntoIterator<Item = Made>) -> (TempDir, Report) {
-    let directory = tempfile::tempdir().unwrap();
-    for (i, made) in made.into_iter().enumerate() {
-        made.write(&directory.path().join(format!("{i:03}")));
-    }
-    let study = Study::read(&[directory.path().into()]).unwrap();
-    (directory, Report::new(study, Options::default()))
+    report_with(made, Options::default())
 }
 
 fn small() -> Made {
@@ -35,7 +25,7 @@ fn fine_tune() -> Made {
     small().with(json!({ "method": "fine-tune", "retrieval": null, "ratio": null, "memory": 0 })).quality(0.0)
 }
 
-/// Two arms of three seeds, tested with either.
+/// Two arms of three seeds, tested with both.
 fn both() -> impl Iterator<Item = Made> {
     (0..3).flat_map(|seed| [small(), balanced()].map(|made| made.seed(seed).with(json!({ "recalibrate": "both" }))))
 }
@@ -48,31 +38,12 @@ fn figure_ids(part: &Part) -> Vec<&str> {
     part.figures.iter().map(|figure| figure.id.as_str()).collect()
 }
 
-fn cell<'a>(table: &'a Table, row: &str, column: &str) -> &'a Cell {
-    let names = table.column_names();
-    let column = names.iter().position(|name| name == column).unwrap_or_else(|| panic!("no {column}: {names:?}"));
-    let row = table.rows.iter().find(|one| one.label == row).unwrap_or_else(|| panic!("no {row}: {:?}", table.rows));
-    &row.cells[column]
-}
-
-fn said(cell: &Cell) -> &str {
-    match cell {
-        Cell::Text { text, .. } => text,
-        other => panic!("{other:?} is no text"),
-    }
-}
-
-fn table<'a>(report: &'a Report, id: &str) -> &'a Table {
-    let mut tables = report.parts.iter().flat_map(|part| &part.tables);
-    tables.find(|table| table.id == id).unwrap_or_else(|| panic!("there is no {id}"))
-}
-
 #[test]
-fn every_measure_table_figure_and_test_exists_for_either_statistics() {
+fn both_statistics_have_every_table_and_figure() {
     let (_directory, report) = report(both());
     let [plain, again, across] = &report.parts[..] else { panic!("{} parts", report.parts.len()) };
-    assert!(plain.title.ends_with("statistics as training left them"), "{}", plain.title);
-    assert!(again.title.ends_with("statistics re-estimated from the memory"), "{}", again.title);
+    assert!(plain.title.ends_with("statistics as trained"), "{}", plain.title);
+    assert!(again.title.ends_with("statistics recalibrated from the memory"), "{}", again.title);
     let twice = |ids: Vec<&str>| ids.iter().map(|id| format!("recalibrated-{id}")).collect::<Vec<_>>();
     let but_costs: Vec<&str> = table_ids(plain).into_iter().filter(|id| *id != "costs").collect();
     assert_eq!(table_ids(again), twice(but_costs));
@@ -88,33 +59,33 @@ fn every_measure_table_figure_and_test_exists_for_either_statistics() {
     };
     let shown = |id| cell(table(&report, id), "PCR + balanced", "accuracy").measured().unwrap().value.mean;
     assert!((shown("results") - mean(Made::accuracy)).abs() < 1e-9);
-    assert!((shown("recalibrated-results") - mean(Made::reestimated)).abs() < 1e-9);
+    assert!((shown("recalibrated-results") - mean(Made::recalibrated)).abs() < 1e-9);
     assert!(shown("recalibrated-results") > shown("results") + 2.0);
 }
 
 #[test]
-fn the_test_by_image_is_of_the_same_statistics() {
+fn mcnemars_test_uses_the_same_statistics() {
     let (directory, report) = report(both());
     let read = |run: &str, file: &str| std::fs::read(directory.path().join(run).join(file)).unwrap();
     for (prefix, file) in [("", "predictions.bin"), ("recalibrated-", "predictions-recalibrated.bin")] {
         let correct = |run| read(run, file).iter().map(|&byte| byte == 1).collect::<Vec<_>>();
-        let expected = mcnemar_of(&correct("001"), &correct("000"));
+        let expected = mcnemar_of(&correct("run001"), &correct("run000"));
         let mcnemar = table(&report, &format!("{prefix}mcnemar-embedded"));
-        let counts = ["only the first right", "only the second right"].map(|c| said(cell(mcnemar, "seed 0", c)));
+        let counts = ["only the first right", "only the second right"].map(|c| text(cell(mcnemar, "seed 0", c)));
         assert_eq!(counts, [expected.only_first.to_string(), expected.only_second.to_string()], "{prefix}");
     }
 }
 
 #[test]
-fn what_re_estimating_changes_is_told_run_by_run() {
+fn recalibration_is_compared_run_by_run() {
     let (_directory, report) = report(both());
     let arms = table(&report, "recalibration");
-    let of = |column| said(cell(arms, "PCR + random", column));
+    let of = |column| text(cell(arms, "PCR + random", column));
     assert_eq!((of("runs"), of("difference"), of("gained"), of("p")), ("3", "+3.33", "3 of 3", "0.2500"));
     let differences = table(&report, "recalibration-differences");
     let row = &differences.rows[0];
-    assert_eq!((row.label.as_str(), said(&row.cells[0])), ("PCR + balanced vs. PCR + random", "3"));
-    assert_eq!(said(&row.cells[1]), said(&row.cells[5]), "both arms gained alike");
+    assert_eq!((row.label.as_str(), text(&row.cells[0])), ("PCR + balanced vs. PCR + random", "3"));
+    assert_eq!(text(&row.cells[1]), text(&row.cells[5]), "both arms gained alike");
 }
 
 #[test]
@@ -126,18 +97,18 @@ fn runs_tested_one_way_have_one_report() {
         assert_eq!((report.parts.len(), report.parts[0].title.contains("statistics")), (1, false));
         assert_eq!(report.summary(), "6 runs in 2 groups.");
     }
-    // Tested with re-estimated statistics only: a part of its own with them.
+    // A run that was tested with recalibrated statistics only belongs to their part.
     let (_directory, mixed) = report(both().chain([small().seed(7).with(json!({ "recalibrate": "memory" }))]));
-    let seeds = |id| said(cell(table(&mixed, id), "PCR + random", "seeds")).to_owned();
+    let seeds = |id| text(cell(table(&mixed, id), "PCR + random", "seeds")).to_owned();
     assert_eq!((seeds("results"), seeds("recalibrated-results")), ("3".into(), "4".into()));
     assert_eq!(
         mixed.summary(),
-        "7 runs in 2 groups. 6 runs tested with the norm's statistics as training left them and as re-estimated from the memory."
+        "7 runs in 2 groups. 6 runs tested with BatchNorm statistics as trained and recalibrated from the memory."
     );
 }
 
 #[test]
-fn who_has_no_memory_stands_beside_either() {
+fn arms_without_memory_are_beside_both_statistics() {
     let made = both().chain([fine_tune().with(json!({ "recalibrate": "both" }))]);
     let (directory, report) = report(made);
     assert_eq!(report.parts.len(), 3);
@@ -146,18 +117,18 @@ fn who_has_no_memory_stands_beside_either() {
         let expected = (0..5).map(|task| fine_tune().accuracy(4, task)).sum::<f64>() * 20.0;
         assert!((value - expected).abs() < 1e-9, "{id}");
     }
-    let why = "No statistics were re-estimated before the last test: there is no memory (1 run).";
+    let why = "BatchNorm statistics were not recalibrated before the last test: there is no memory (1 run).";
     assert!(report.parts[1].notes.iter().any(|note| note == why), "{:?}", report.parts[1].notes);
     let page = std::fs::read_to_string(report.write(&directory.path().join("out")).unwrap()).unwrap();
-    assert!(page.contains(", with re-estimated statistics "), "the list of runs says both");
+    assert!(page.contains(", recalibrated "), "the list of runs says both");
     assert_eq!(page.matches("<li id=\"run-").count(), 7, "each run is listed once");
 }
 
 #[test]
-fn dear_arms_are_compared_with_random_replay_in_the_same_time() {
+fn expensive_arms_are_compared_with_random_retrieval_in_the_same_time() {
     let epochs =
         |made: fn() -> Made, epochs: u64| (0..4).map(move |seed| made().seed(seed).with(json!({ "epochs": epochs })));
-    // A pass takes a second at random and three balanced, beside a minute of tests.
+    // An epoch takes a second at random and three balanced, beside a minute of tests.
     let made = epochs(small, 20).chain(epochs(small, 60)).chain(epochs(balanced, 20));
     let (_directory, report) = report(made);
     let part = report.parts.last().unwrap();
@@ -165,7 +136,7 @@ fn dear_arms_are_compared_with_random_replay_in_the_same_time() {
     let table = table(&report, "by-time-embedded");
     let labels: Vec<&str> = table.rows.iter().map(|row| row.label.as_str()).collect();
     assert_eq!(labels, ["PCR + random, 20 epochs", "PCR + random, 60 epochs", "PCR + balanced, 20 epochs"]);
-    let other = said(cell(table, labels[2], "replay at random in about the same time"));
+    let other = text(cell(table, labels[2], "random retrieval in about the same time"));
     assert!(other.starts_with("PCR + random, 60 epochs (") && other.ends_with(" × its time)"), "{other}");
     let Cell::Difference { against, .. } = cell(table, labels[2], "difference of accuracy") else { panic!() };
     let mean = |made: fn() -> Made| {
@@ -175,7 +146,7 @@ fn dear_arms_are_compared_with_random_replay_in_the_same_time() {
     assert!((against.mean - (mean(balanced) - mean(small))).abs() < 1e-9, "{against:?}");
     let steps = |row| cell(table, row, "steps").measured().unwrap().value.mean as u64;
     assert_eq!([steps(labels[0]), steps(labels[1])], [20_000, 60_000]);
-    // Under the same conditions there is nothing to weigh.
+    // Under the same conditions there is nothing to compare.
     let (_directory, alone) = self::report(epochs(small, 20).chain(epochs(balanced, 20)));
     assert!(!alone.parts.iter().any(|part| part.id == "time"));
 }

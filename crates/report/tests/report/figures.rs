@@ -1,25 +1,16 @@
 //! What figures show, and whose.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
+use crate::support::{Made, report_with};
 use rehearsal_report::{
     figures::Figure,
     report::{Options, Report},
     study::Study,
 };
 use serde_json::json;
-use support::Made;
 use tempfile::TempDir;
 
 fn report(made: impl IntoIterator<Item = Made>) -> (TempDir, Report) {
-    let directory = tempfile::tempdir().unwrap();
-    for (i, made) in made.into_iter().enumerate() {
-        made.write(&directory.path().join(format!("run{i:03}")));
-    }
-    let study = Study::read(&[directory.path().into()]).unwrap();
-    (directory, Report::new(study, Options::default()))
+    report_with(made, Options::default())
 }
 
 fn figure<'a>(report: &'a Report, id: &str) -> &'a Figure {
@@ -40,7 +31,7 @@ fn legend(figure: &Figure) -> Vec<String> {
 }
 
 #[test]
-fn joint_training_is_no_series_over_tasks() {
+fn joint_training_is_not_a_series_over_tasks() {
     let joint = Made::paper().with(json!({ "method": "joint", "retrieval": null, "ratio": null, "memory": 0 }));
     let (_directory, report) = report([Made::paper(), joint]);
     for id in ["so-far-cifar100", "forgetting-cifar100", "after-cifar100", "retention-cifar100", "tasks-cifar100"] {
@@ -85,7 +76,7 @@ fn drift_begins_after_the_task_of_the_class_and_alignment_has_an_overview() {
 }
 
 #[test]
-fn what_a_histogram_does_not_show_is_said() {
+fn a_histogram_notes_what_it_does_not_show() {
     let made = Made::paper().with(json!({ "dataset": "embedded", "classes": 10, "tasks": 5 })).diagnosed();
     let directory = tempfile::tempdir().unwrap();
     let run = made.write(&directory.path().join("run"));
@@ -95,11 +86,11 @@ fn what_a_histogram_does_not_show_is_said() {
     let figure = figure(&report, "loss-change-embedded");
     assert!(figure.svg.contains("task 1, n = 10,000</text>") && figure.svg.contains("% of 10,000"));
     let note = &figure.note;
-    assert!(note.contains("Up to 10.0 % of a histogram lie beyond the ends of the axis"), "{note}");
+    assert!(note.contains("Up to 10.0 % of a histogram are beyond the ends of the axis"), "{note}");
 }
 
 #[test]
-fn a_retention_that_would_hide_the_others_is_cut_and_said_to_be() {
+fn a_very_high_retention_is_cut_and_noted() {
     let directory = tempfile::tempdir().unwrap();
     let run = Made::paper().with(json!({ "dataset": "embedded", "classes": 10, "tasks": 3 })).write(directory.path());
     let text = std::fs::read_to_string(run.join("result.json")).unwrap();
@@ -108,7 +99,7 @@ fn a_retention_that_would_hide_the_others_is_cut_and_said_to_be() {
     std::fs::write(run.join("result.json"), result.to_string()).unwrap();
     let report = Report::new(Study::read(&[directory.path().into()]).unwrap(), Options::default());
     let retention = figure(&report, "retention-embedded");
-    assert!(retention.note.contains("What is above 2 is drawn there"), "{}", retention.note);
+    assert!(retention.note.contains("Values above 2 are drawn at 2"), "{}", retention.note);
     assert!(retention.svg.contains(">2.0</text>") && !retention.svg.contains(">50</text>"), "the axis ends at 2");
     assert!(retention.svg.contains("after +2 tasks: 50.000"), "the value is told");
 }
@@ -153,7 +144,7 @@ fn curves_over_stages_show_what_was_known_by_then() {
 }
 
 #[test]
-fn either_side_of_a_retrieval_is_told_apart() {
+fn the_sides_of_a_retrieval_are_distinguished() {
     let small = json!({ "dataset": "embedded", "classes": 10, "tasks": 5 });
     let balanced = json!({ "retrieval": "balanced", "ratio": "5:5" });
     let (_directory, report) =
@@ -216,7 +207,7 @@ fn bare_figures_have_no_title() {
     }
     let page = bare.write(&directory.path().join("out")).unwrap();
     let pdf = std::fs::read(directory.path().join("out/figures/so-far-embedded.pdf")).unwrap();
-    assert!(pdf.starts_with(b"%PDF-1.4\n") && pdf.ends_with(b"%%EOF\n"));
+    assert!(pdf.starts_with(b"%PDF-1.7\n") && pdf.ends_with(b"%%EOF"));
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("<h3>Average accuracy over the tasks seen so far</h3>"), "the page says it instead");
 }

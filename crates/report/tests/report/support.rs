@@ -1,6 +1,5 @@
-//! Directories as runs write them, made up: numbers follow from the settings and the seed.
-
-#![allow(dead_code, reason = "each test uses a part of it")]
+//! Made-up directories of runs, whose numbers follow from the settings and the seed, and what tests ask
+//! of their reports.
 
 use std::{
     fs,
@@ -8,8 +7,14 @@ use std::{
 };
 
 use rehearsal_measure::{Distance, Histogram};
+use rehearsal_report::{
+    report::{Options, Report},
+    study::Study,
+    table::{Cell, Table},
+};
 use rehearsal_runs::{ClassDrift, Correlation, Picks, Stretch, TaskDiagnostics};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 /// A run to be written.
 pub struct Made {
@@ -84,12 +89,12 @@ impl Made {
         ((value + 0.03 * self.noise(after * 31 + task)).clamp(0.0, 1.0) * 100.0).round() / 100.0
     }
 
-    /// The same with re-estimated statistics: three points better, or four in an odd seed.
-    pub fn reestimated(&self, after: usize, task: usize) -> f64 {
+    /// The same with recalibrated statistics: three percentage points better, or four in an odd seed.
+    pub fn recalibrated(&self, after: usize, task: usize) -> f64 {
         (self.accuracy(after, task) + 0.03 + 0.01 * (self.number("seed") % 2) as f64).min(1.0)
     }
 
-    /// Whether it was tested with either statistics, and had a memory to re-estimate from.
+    /// Whether it was tested with both statistics, and had a memory to recalibrate from.
     fn has_both(&self) -> bool {
         self.settings["recalibrate"] == "both" && self.settings["memory"] != 0
     }
@@ -169,7 +174,7 @@ impl Made {
         fs::create_dir_all(directory).unwrap();
         let predictions = self.predictions(|after, task| self.accuracy(after, task));
         let names: Vec<String> = (0..self.classes()).map(|class| format!("thing {class}")).collect();
-        // A pass of one that scores takes three times as long.
+        // An epoch with scores takes three times as long.
         let scores = if matches!(self.settings["retrieval"].as_str(), None | Some("random")) { 1.0 } else { 3.0 };
         let seconds = 60.0 + scores * self.number("epochs") as f64 + self.noise(1);
         let mut result = json!({
@@ -179,7 +184,7 @@ impl Made {
             "test_images": predictions.len(), "something_new": [1, 2, 3],
         });
         if self.has_both() {
-            let again = |after: usize, task: usize| self.reestimated(after, task);
+            let again = |after: usize, task: usize| self.recalibrated(after, task);
             result["recalibrated"] = json!({ "matrix": self.matrix(again) });
             fs::write(directory.join("predictions-recalibrated.bin"), self.predictions(again)).unwrap();
         } else if self.settings["recalibrate"] == "both" {
@@ -194,7 +199,7 @@ impl Made {
         directory.to_owned()
     }
 
-    /// Writes the directory of a run that was begun.
+    /// Writes the directory of a run without a result.
     pub fn begin(&self, directory: &Path) {
         fs::create_dir_all(directory).unwrap();
         let settings: toml::Table = serde_json::from_value(self.settings.clone()).unwrap();
@@ -203,7 +208,7 @@ impl Made {
     }
 }
 
-/// The ways of learning of the paper's Table 1, from worst to best.
+/// The configurations of the paper's Table 1, from worst to best.
 pub fn table1() -> Vec<Made> {
     let plain = |method: &str, quality: f64| Made::paper().with(json!({ "method": method })).quality(quality);
     let balanced =
@@ -212,7 +217,7 @@ pub fn table1() -> Vec<Made> {
         plain("fine-tune", 0.0).with(json!({ "retrieval": null, "ratio": null, "memory": 0 })),
         plain("er", 0.2),
         plain("a-gem", 0.05),
-        plain("der++", 0.25),
+        plain("der-pp", 0.25),
         plain("er", 0.22).with(json!({ "retrieval": "aser", "ratio": null, "memory-policy": "aser" })),
         plain("er-ace", 0.5),
         balanced("er-ace", 0.52),
@@ -221,4 +226,47 @@ pub fn table1() -> Vec<Made> {
         plain("pcr", 0.6),
         balanced("pcr", 0.66),
     ]
+}
+
+/// Writes some runs and reads them again.
+pub fn study(made: impl IntoIterator<Item = Made>) -> (TempDir, Study) {
+    let directory = tempfile::tempdir().unwrap();
+    for (i, made) in made.into_iter().enumerate() {
+        made.write(&directory.path().join(format!("run{i:03}")));
+    }
+    let study = Study::read(&[directory.path().into()]).unwrap();
+    (directory, study)
+}
+
+/// The report of some runs.
+pub fn report_with(made: impl IntoIterator<Item = Made>, options: Options) -> (TempDir, Report) {
+    let (directory, study) = study(made);
+    (directory, Report::new(study, options))
+}
+
+/// A table of a report.
+pub fn table<'a>(report: &'a Report, id: &str) -> &'a Table {
+    let mut tables = report.parts.iter().flat_map(|part| &part.tables);
+    tables.find(|table| table.id == id).unwrap_or_else(|| panic!("there is no {id}"))
+}
+
+/// The labels of the rows of a table.
+pub fn rows(table: &Table) -> Vec<&str> {
+    table.rows.iter().map(|row| row.label.as_str()).collect()
+}
+
+/// A cell of a table.
+pub fn cell<'a>(table: &'a Table, row: &str, column: &str) -> &'a Cell {
+    let row = table.rows.iter().find(|one| one.label == row).unwrap_or_else(|| panic!("no {row}: {:?}", rows(table)));
+    let names = table.column_names();
+    let column = names.iter().position(|name| name == column).unwrap_or_else(|| panic!("no {column}: {names:?}"));
+    &row.cells[column]
+}
+
+/// The text of a cell.
+pub fn text(cell: &Cell) -> &str {
+    match cell {
+        Cell::Text { text, .. } => text,
+        other => panic!("{other:?} is not text"),
+    }
 }
