@@ -110,7 +110,7 @@ fn two_sets_of_runs_side_by_side() {
         "all seeds",
         "95 % interval",
         "accuracy by bootstrap: ",
-        "are not seen",
+        "a difference of accuracy\nis detected",
         "4 times in 5",
     ] {
         assert!(table.contains(expected), "{expected:?} in\n{table}");

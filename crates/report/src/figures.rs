@@ -108,10 +108,10 @@ pub fn all(conditions: &Conditions, arms: &[&Arm]) -> (Vec<Figure>, Vec<String>)
             continue;
         }
         let made = [
-            ("proxy drift by task", drift::by_task(&diagnosed, drift::Way::Raw)),
-            ("normalised proxy drift by task", drift::by_task(&diagnosed, drift::Way::Normalised)),
-            ("proxy drift by class", drift::by_class(&diagnosed, drift::Way::Raw)),
-            ("normalised proxy drift by class", drift::by_class(&diagnosed, drift::Way::Normalised)),
+            ("proxy drift by task", drift::by_task(&diagnosed, drift::RAW)),
+            ("normalised proxy drift by task", drift::by_task(&diagnosed, drift::NORMALISED)),
+            ("proxy drift by class", drift::by_class(&diagnosed, drift::RAW)),
+            ("normalised proxy drift by class", drift::by_class(&diagnosed, drift::NORMALISED)),
             ("inner distance", retrieved::inner_distance(&diagnosed)),
             ("distance to proxies", retrieved::distance_to_proxies(&diagnosed)),
             ("class mix", retrieved::class_mix(&diagnosed)),

@@ -41,11 +41,6 @@ impl Axis {
         Self { label: label.into(), from: first * step, to: last * step, ticks }
     }
 
-    /// From 0 to 100.
-    pub fn percent(label: &str) -> Self {
-        Self { label: label.into(), from: 0.0, to: 100.0, ticks: (0..=5).map(|i| f64::from(i) * 20.0).collect() }
-    }
-
     /// Whole numbers `first..=last`, with room at both ends and labels that do not touch.
     pub fn whole(label: &str, first: usize, last: usize) -> Self {
         let step = ((last - first) / 7 + 1).max(1);

@@ -10,28 +10,10 @@ use crate::{
     run::Run,
 };
 
-/// Proxies as they are, or their directions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    Raw,
-    Normalised,
-}
-
-impl Way {
-    fn of(self, distance: &Distance) -> f64 {
-        match self {
-            Self::Raw => distance.raw,
-            Self::Normalised => distance.normalised,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Raw => "raw",
-            Self::Normalised => "normalised",
-        }
-    }
-}
+/// Proxies as they are, or their directions: the name, and which distance.
+pub type Way = (&'static str, fn(&Distance) -> f64);
+pub const RAW: Way = ("raw", |distance| distance.raw);
+pub const NORMALISED: Way = ("normalised", |distance| distance.normalised);
 
 /// The paper's proxy drift averaged over the classes of each task.
 pub fn by_task(scene: &Scene, way: Way) -> Option<Figure> {
@@ -84,7 +66,7 @@ fn figure(scene: &Scene, way: Way, (kind, title): (&str, &str), followed: Vec<Fo
         .collect();
     // Drift is never below 0, though a band may be.
     let values = curves.iter().flat_map(|curves| super::extents(curves)).map(|drift| drift.max(0.0));
-    let y = Axis::around(&format!("drift of {} proxies", way.name()), values, true);
+    let y = Axis::around(&format!("drift of {} proxies", way.0), values, true);
     let panel = |(one, curves): (Followed, Vec<Curve>)| Panel {
         title: one.title,
         x: Axis::whole("while learning task", 2.min(tasks), tasks),
@@ -94,7 +76,7 @@ fn figure(scene: &Scene, way: Way, (kind, title): (&str, &str), followed: Vec<Fo
     let panels = followed.into_iter().zip(curves).map(panel).collect();
     let note = "Euclidean distance that proxies moved while the task on the horizontal axis was learned. Curves begin after the task of \
                 the proxies: before that, proxies move away from random values.";
-    let (kind, title) = (format!("{kind}-{}", way.name()), format!("{title}, {}", way.name()));
+    let (kind, title) = (format!("{kind}-{}", way.0), format!("{title}, {}", way.0));
     scene.lines(&kind, &title, &format!("{note} {BANDS}"), scene.series(), panels)
 }
 
@@ -102,6 +84,6 @@ fn mean_drift(run: &Run, task: usize, followed: &Followed, way: Way) -> Option<f
     let classes = classes_of(run, followed.task);
     let is_followed = |class: usize| classes.contains(&class) && followed.class.is_none_or(|only| class == only);
     let drifts = run.diagnostics_of(task)?.proxy_drift.iter().filter(|drift| is_followed(drift.class));
-    let drifts: Vec<f64> = drifts.map(|drift| way.of(&drift.distance)).collect();
+    let drifts: Vec<f64> = drifts.map(|drift| (way.1)(&drift.distance)).collect();
     OverSeeds::from_values(&drifts).map(|over_classes| over_classes.mean)
 }

@@ -3,7 +3,11 @@
 use rehearsal_measure::Distance;
 use rehearsal_runs::{Stretch, TaskDiagnostics};
 
-use super::{BANDS, Figure, HeatMap, HeatMaps, Named, PLAIN, Scene, extents};
+use super::{
+    BANDS, Figure, HeatMap, HeatMaps, Named, PLAIN, Scene,
+    drift::{NORMALISED, RAW, Way},
+    extents,
+};
 use crate::{
     drawing::{Axis, Curve, Panel, Shape},
     run::Run,
@@ -33,7 +37,8 @@ fn distances(scene: &Scene, kind: &str, (title, note): (&str, &str), (of_task, o
     let along = lines()
         .filter(|line| of_task(line).is_some())
         .all(|line| line.distances.iter().any(|one| of_stretch(one).is_some()));
-    let panel = |way: &str, pick: fn(Distance) -> f64| {
+    let panel = |(way, pick): Way| {
+        let pick = |distance: Distance| pick(&distance);
         let curves = scene.curves(|named| {
             if along {
                 return along_tasks(named, |stretch| of_stretch(stretch).map(pick));
@@ -47,7 +52,7 @@ fn distances(scene: &Scene, kind: &str, (title, note): (&str, &str), (of_task, o
         x.ticks.retain(|&tick| tick <= tasks as f64);
         Panel { title: format!("{way} embeddings"), x, y, curves }
     };
-    let panels = vec![panel("normalised", |distance| distance.normalised), panel("raw", |distance| distance.raw)];
+    let panels = vec![panel(NORMALISED), panel(RAW)];
     let over = if along {
         "averaged over stretches of a task's steps: a task reaches from its number to the next"
     } else {

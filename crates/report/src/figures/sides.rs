@@ -42,10 +42,15 @@ pub fn task_age(scene: &Scene) -> Option<Figure> {
         (total > 0).then(|| sum as f64 / total as f64)
     };
     let panels = panels(scene, "", &SIDES, (1.0, " tasks"), age);
-    let values = panels.iter().flat_map(|panel| extents(&panel.curves)).map(|value| value.max(0.0));
-    let y = Axis::around("mean age, tasks", values, true);
     let note = "How many tasks before the current one the replayed samples appeared, mean over a task's steps: 0 is the current task.";
-    drawn(scene, ("task-age", "Age of replayed samples, by side"), names(&SIDES), &y, panels, note)
+    drawn(
+        scene,
+        ("task-age", "Age of replayed samples, by side"),
+        names(&SIDES),
+        ("mean age, tasks", 0.0, f64::MAX),
+        panels,
+        note,
+    )
 }
 
 /// The correlation of the change of loss of picked samples with its first-order approximation.
@@ -57,12 +62,17 @@ pub fn first_order(scene: &Scene) -> Option<Figure> {
     ];
     let mut all = panels(scene, ", Spearman's", &kinds, PLAIN, |of| of.spearman);
     all.extend(panels(scene, ", Pearson's", &kinds, PLAIN, |of| of.pearson));
-    let values = all.iter().flat_map(|panel| extents(&panel.curves)).map(|value| value.clamp(-1.0, 1.0));
-    let y = Axis::around("correlation", values, true);
     let note = "Between the scored change of loss of a picked sample and −lr·g·g_x, its first-order approximation by the gradients of the \
                 batch and of the sample; over the picks of every 50th step of a task. A correlation within one side does not come from the \
                 gap between the sides.";
-    drawn(scene, ("first-order", "Change of loss and its first-order approximation"), names(&kinds), &y, all, note)
+    drawn(
+        scene,
+        ("first-order", "Change of loss and its first-order approximation"),
+        names(&kinds),
+        ("correlation", -1.0, 1.0),
+        all,
+        note,
+    )
 }
 
 /// How often the same slots of the memory were replayed while a task was learned.
@@ -127,22 +137,24 @@ fn panels<T>(
     let panel = |named: &Named| Panel {
         title: format!("{}{title}", named.name),
         x: scene.task_axis("while learning task", 1),
-        y: Axis::percent(""),
+        y: Axis::around("", [], true),
         curves: series.iter().map(|series| curve(named, series)).collect(),
     };
     scene.groups.iter().map(panel).collect()
 }
 
-/// Panels with the same vertical axis.
+/// Panels with the same vertical axis, given by its name and its possible values.
 fn drawn(
     scene: &Scene,
     (kind, title): (&str, &str),
     series: Vec<(usize, String)>,
-    y: &Axis,
-    panels: Vec<Panel>,
+    (label, least, most): (&str, f64, f64),
+    mut panels: Vec<Panel>,
     note: &str,
 ) -> Option<Figure> {
-    let panels: Vec<Panel> = panels.into_iter().map(|panel| Panel { y: y.clone(), ..panel }).collect();
+    let values = panels.iter().flat_map(|panel| extents(&panel.curves)).map(|value| value.clamp(least, most));
+    let y = Axis::around(label, values, true);
+    panels.iter_mut().for_each(|panel| panel.y = y.clone());
     let note = format!("{note} One panel per configuration. Bands show one sample standard deviation over seeds.");
     scene.lines(kind, title, &note, series, panels)
 }

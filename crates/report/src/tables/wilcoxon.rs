@@ -36,12 +36,12 @@ pub fn table(conditions: &Conditions) -> Option<Table> {
 }
 
 const HEADERS: [&str; 9] =
-    ["pairs", "difference", "95 % by t", "95 % by bootstrap", "effect d", "not seen below", "W+ / W−", "p", "p, Holm"];
+    ["pairs", "difference", "95 % by t", "95 % by bootstrap", "effect d", "detectable", "W+ / W−", "p", "p, Holm"];
 
 const NOTE: &str = "In percentage points; a pair is two runs of the same data set, seed and order of classes. The intervals of the mean \
     difference are by Student's t and by the percentiles of a bootstrap (10,000 draws, fixed seed), which is too narrow for few pairs. The \
-    effect is the mean difference over the standard deviation of differences (Cohen's d). With these pairs and this spread, a difference \
-    below *not seen below* is missed 4 times in 5 (two-sided paired t test at 5 %). p is Wilcoxon's signed-rank test, two-sided; \
+    effect is the mean difference over the standard deviation of differences (Cohen's d). *Detectable* is the \
+    difference that these pairs with this spread detect 4 times in 5 (two-sided paired t test at 5 %). p is Wilcoxon's signed-rank test, two-sided; \
     pairs without a difference are dropped, and with n left no p-value is below 2/2ⁿ: six cannot give less than 0.03125. It is exact up to \
     50 pairs, ties included, and normal with tie correction above. Holm's correction is over the comparisons.";
 

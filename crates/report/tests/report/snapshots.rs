@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::{Made, report_with, table};
 
-/// Two arms of two seeds, tested with both BatchNorm statistics, one of them with diagnostics.
+/// Two arms of two seeds, tested with both `BatchNorm` statistics, one of them with diagnostics.
 fn made() -> impl Iterator<Item = Made> {
     let small = json!({ "dataset": "embedded", "classes": 10, "tasks": 3, "epochs": 1, "memory": 500, "width": 4, "recalibrate": "both" });
     (0..2).flat_map(move |seed| {

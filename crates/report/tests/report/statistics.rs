@@ -1,4 +1,4 @@
-//! Runs that were tested with both BatchNorm statistics, and runs that took more or less time.
+//! Runs that were tested with both `BatchNorm` statistics, and runs that took more or less time.
 
 use crate::support::{Made, cell, report_with, table, text};
 use rehearsal_measure::{accuracy, mcnemar_of};

@@ -194,7 +194,7 @@ fn the_tests_are_over_pairs_of_data_and_seed() {
     assert_eq!(told("95 % by t"), interval(paired.interval.unwrap()));
     assert_eq!(told("95 % by bootstrap"), interval(paired.bootstrap.unwrap()));
     assert_eq!(told("effect d"), format!("{:+.2}", paired.effect.unwrap()));
-    assert_eq!(told("not seen below"), format!("{:.2}", 100.0 * paired.detectable.unwrap()));
+    assert_eq!(told("detectable"), format!("{:.2}", 100.0 * paired.detectable.unwrap()));
 
     let runs = &report.study.groups;
     let find =
