@@ -2,8 +2,7 @@
 //! Every trial follows from the seed, its kind and its number, and can be repeated alone.
 //!
 //! ```sh
-//! rehearsal-torture --binary target/release/rehearsal --seed 1                 # every kind of trial
-//! rehearsal-torture --binary target/release/rehearsal --seed 1 --seconds 60    # some of each kind
+//! rehearsal-torture --binary target/release/rehearsal --seed 1               # every kind of trial
 //! rehearsal-torture --binary target/release/rehearsal --seed 1 --only kills --trial 137
 //! rehearsal-torture soak --binary target/release/rehearsal --minutes 60
 //! ```

@@ -12,7 +12,7 @@ use crate::{
     snapshot::Snapshot,
     table::{self, Damaged},
     tally::Verdict,
-    workspace::{Workspace, copy, files_below, remove},
+    workspace::{Workspace, copy, files_below},
 };
 
 /// Every file to damage.
@@ -33,9 +33,9 @@ struct Row {
 }
 
 impl Mutations {
-    pub fn new(workspace: &Workspace, short: bool) -> Result<Self> {
+    pub fn new(workspace: &Workspace) -> Result<Self> {
         let mut all = Self::default();
-        for damaged in table::damaged(short) {
+        for damaged in table::damaged() {
             let example = workspace.examples().join(table::GROW);
             if damaged.scenario.name == table::GROW && !example.exists() {
                 eprintln!("saved models are left out: {} is not built", example.display());
@@ -126,8 +126,6 @@ fn make(
     workspace: &Workspace,
     kept: &Path,
 ) -> Result<Option<Reference>> {
-    // The directory may be there from an earlier session with the same --work.
-    remove(kept)?;
     let Some(killed_when) = killed_when else {
         scenario.run_all(workspace, kept)?;
         return is_continued.then(|| Reference::new(scenario, workspace, false)).transpose();

@@ -32,8 +32,7 @@ struct Request<'a> {
 
 type Answer = fn(&mut Request) -> IoResult<()>;
 
-/// The servers after the first fourteen are slow: the program waits before it gives up.
-const QUICK: usize = 14;
+pub const COUNT: usize = SERVERS.len();
 const SERVERS: &[(&str, Answer)] = &[
     ("a good server", |request| request.serve(usize::MAX)),
     ("cut after each 5,000 bytes", |request| request.serve(5000)),
@@ -153,10 +152,6 @@ fn requested_start(stream: &TcpStream) -> Option<usize> {
 
 pub fn fetch_from_good_server(workspace: &Workspace) -> Result<Call> {
     fetch(workspace, SERVERS[0].1)
-}
-
-pub fn count(short: bool) -> usize {
-    if short { QUICK } else { SERVERS.len() }
 }
 
 /// What the archive becomes.

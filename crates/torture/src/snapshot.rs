@@ -18,7 +18,7 @@ impl Snapshot {
         for &name in same {
             if let Some(form) = name.strip_prefix("stdout") {
                 let form = form.strip_prefix(" as ").unwrap_or("");
-                all.insert(name.into(), normalized(form, exit.stdout.clone(), directory)?);
+                all.insert(name.into(), normalized(form, exit.stdout.clone())?);
                 continue;
             }
             for path in files_below(&directory.join(name))? {
@@ -27,7 +27,7 @@ impl Snapshot {
                     bail!("{file} is left");
                 }
                 if !table::is_ignored(&file) {
-                    let bytes = normalized(&file, fs::read(&path)?, directory).with_context(|| file.clone())?;
+                    let bytes = normalized(&file, fs::read(&path)?).with_context(|| file.clone())?;
                     all.insert(file, bytes);
                 }
             }
@@ -62,7 +62,7 @@ impl Snapshot {
 }
 
 /// The bytes of a file without what varies.
-fn normalized(file: &str, bytes: Vec<u8>, directory: &Path) -> Result<Vec<u8>> {
+fn normalized(file: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
     let varying = table::varying(file);
     let json = |text: &[u8]| -> Result<Value> {
         let mut value = serde_json::from_slice(text)?;
@@ -71,10 +71,13 @@ fn normalized(file: &str, bytes: Vec<u8>, directory: &Path) -> Result<Vec<u8>> {
     };
     Ok(match Path::new(file).extension().and_then(|extension| extension.to_str()) {
         Some("pack") => {
-            // The path of the folder stands in the header, which is padded with spaces.
+            // The header, which is padded with spaces, has the path of the folder: only its name is compared.
             let (header, images) = bytes.split_at(bytes.len().min(table::PACK_HEADER));
-            let header = String::from_utf8_lossy(header).replace(&*directory.to_string_lossy(), "");
-            [header.trim_end().as_bytes(), images].concat()
+            let header = String::from_utf8_lossy(header).into_owned();
+            let (before, rest) = header.split_once(table::PACK_ROOT).context("the header has no path")?;
+            let (path, after) = rest.split_once('"').context("the header's path is cut")?;
+            let name = path.rsplit('/').next().unwrap_or(path);
+            [before.as_bytes(), name.as_bytes(), after.trim_end().as_bytes(), images].concat()
         }
         _ if varying.is_empty() => bytes,
         Some("json") => json(&bytes)?.to_string().into_bytes(),
@@ -125,7 +128,7 @@ mod tests {
     use crate::process::Status;
 
     fn normal(file: &str, bytes: impl AsRef<[u8]>) -> Vec<u8> {
-        normalized(file, bytes.as_ref().to_vec(), Path::new("/x")).unwrap()
+        normalized(file, bytes.as_ref().to_vec()).unwrap()
     }
 
     #[test]
@@ -137,6 +140,10 @@ mod tests {
         let lines = |text| normal("run/steps.jsonl", text);
         assert_eq!(lines("{\"step\":1}\n{\"seconds\":1.5}\n"), lines("{\"step\":1}\n{\"seconds\":2}\n"));
         assert_ne!(lines("{\"step\":1}\n{\"seconds\":1.5}\n"), lines("{\"step\":2}\n{\"seconds\":1.5}\n"));
+        let pack = |path, image| normal("a.pack", format!("{:4096}{image}", format!("{{\"root\":\"{path}\"}}")));
+        assert_eq!(pack("/here/photos", "x"), pack("/there/photos", "x"));
+        assert_ne!(pack("/here/photos", "x"), pack("/here/other", "x"));
+        assert_ne!(pack("/here/photos", "x"), pack("/here/photos", "y"));
         assert_eq!(normal("show.json", r#"{"versions":[{"bytes":7,"n":1}]}"#), br#"{"versions":[{"n":1}]}"#);
     }
 
@@ -154,7 +161,7 @@ mod tests {
         let of = |seconds, weight| normal("run/checkpoint/latest.safetensors", file(seconds, weight));
         assert_eq!(of(1.0, 7), of(2.5, 7));
         assert_ne!(of(1.0, 7), of(1.0, 8));
-        assert!(normalized("latest.safetensors", file(1.0, 7)[..20].to_vec(), Path::new("/x")).is_err());
+        assert!(normalized("latest.safetensors", file(1.0, 7)[..20].to_vec()).is_err());
     }
 
     #[test]

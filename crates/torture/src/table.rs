@@ -26,6 +26,8 @@ pub const PANIC_OF_STD: &str = "library/std/src/sys/process/";
 
 /// The bytes of a pack before its images.
 pub const PACK_HEADER: usize = 4096;
+/// What stands before the path of the folder in the header of a pack.
+pub const PACK_ROOT: &str = "\"root\":\"";
 pub const ARCHIVE: &str = "cifar-100-binary.tar.gz";
 /// The example that saves a learner: it is there only if it was built.
 pub const GROW: &str = "grow";
@@ -112,8 +114,8 @@ pub const FETCH: &str = "data fetch cifar100 --trust --part -q";
 pub const FETCH_BY_HAND: &str = "data fetch cifar100 --trust --part -q --from {shared}/cifar-100-binary.tar.gz";
 pub const FETCHED: Same = &["data/cifar100"];
 
-/// What is killed, disturbed by faults of the disk, and traced; a few for a short session.
-pub fn scenarios(short: bool) -> Vec<Scenario> {
+/// What is killed, disturbed by faults of the disk, and traced.
+pub fn scenarios() -> Vec<Scenario> {
     let folder = "train-per-class = 40\ntest-per-class = 10\nmemory = 25\nmethod = 'er'\nretrieval = 'random'\n";
     let folder = run("run er on a folder, packed first", format!("{RUN_ON_FOLDER}{folder}"));
     let runs = RUNS.map(|(name, settings)| run(name, format!("{RUN}{settings}"))).into_iter();
@@ -125,7 +127,7 @@ pub fn scenarios(short: bool) -> Vec<Scenario> {
             .shared("learned/shop.model", "shop.model")
             .steps(CHANGES.len(), changes_made),
     ];
-    all.extend(runs.take(if short { 3 } else { usize::MAX }));
+    all.extend(runs);
     all.extend([grid(), report(), pack(), fetch()]);
     all
 }
@@ -204,8 +206,7 @@ pub struct Damaged {
     pub readers: Vec<(String, Same)>,
 }
 
-/// Every row, or a few for a short session.
-pub fn damaged(short: bool) -> Vec<Damaged> {
+pub fn damaged() -> Vec<Damaged> {
     let row = |name, scenario, below| Damaged {
         name,
         scenario,
@@ -218,7 +219,11 @@ pub fn damaged(short: bool) -> Vec<Damaged> {
     let readers = |readers: &[(&str, Same)]| readers.iter().map(|(line, same)| ((*line).to_owned(), *same)).collect();
     let logged = |settings: &str| run("run", format!("{settings}diagnostics = true\ntensorboard = true\n"));
     let finished = |seed: &'static str| Scenario::new("finished", &[], &[]).shared(seed, "run0");
-    let mut rows = vec![
+    let first_checkpoint_only = RUN.replace("checkpoint-minutes = 0.0", "checkpoint-minutes = 10.0");
+    let on_photos = run("run on a folder", format!("{RUN_ON_FOLDER}epochs = 2\nmemory = 20\n"));
+    let killed_grid = |dir: &Path| has(dir, "runs/small/seed0", &[CHECKPOINT], RESULT);
+    let grow = Scenario::new(GROW, &["{examples}/grow learn shop.safetensors"], &[]);
+    vec![
         Damaged {
             killed_when: Some(|dir| has(dir, "run", &[CHECKPOINT, DIAGNOSTICS], PREDICTIONS)),
             other: Some(logged(&format!("{RUN}seed = 1\n"))),
@@ -248,15 +253,6 @@ pub fn damaged(short: bool) -> Vec<Damaged> {
             ]),
             ..row("model", learn("learn", "", 0), "shop.model")
         },
-    ];
-    if short {
-        return rows;
-    }
-    let first_checkpoint_only = RUN.replace("checkpoint-minutes = 0.0", "checkpoint-minutes = 10.0");
-    let on_photos = run("run on a folder", format!("{RUN_ON_FOLDER}epochs = 2\nmemory = 20\n"));
-    let killed_grid = |dir: &Path| has(dir, "runs/small/seed0", &[CHECKPOINT], RESULT);
-    let grow = Scenario::new(GROW, &["{examples}/grow learn shop.safetensors"], &[]);
-    rows.extend([
         Damaged {
             killed_when: Some(|dir| has(dir, "run", &[CHECKPOINT], DIAGNOSTICS)),
             ..row("run without a finished task", logged(&first_checkpoint_only), "run")
@@ -286,8 +282,7 @@ pub fn damaged(short: bool) -> Vec<Damaged> {
             readers: readers(&[("{examples}/grow more shop.safetensors", &["stdout", "shop.safetensors"])]),
             ..row("saved model", grow, "")
         },
-    ]);
-    rows
+    ]
 }
 
 /// Whether a run has some files and does not have another.

@@ -1,9 +1,8 @@
-//! The loop over all trials, limited by number or by time.
+//! The loop over all trials.
 
 use std::{
     path::{Path, PathBuf},
     thread,
-    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, anyhow};
@@ -21,9 +20,6 @@ use crate::{
     workspace::{Workspace, remove},
 };
 
-/// Even if the time is over, this many trials of each kind are made.
-const AT_LEAST: usize = 8;
-
 /// Kinds of trials, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
@@ -40,9 +36,6 @@ pub struct Options {
     /// The seed of all trials
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Limit by time, with some trials of each kind, instead of by number
-    #[arg(long)]
-    seconds: Option<f64>,
     /// The number of kills
     #[arg(long, default_value_t = 1000)]
     kills: usize,
@@ -58,21 +51,15 @@ pub struct Options {
     /// Only these kinds of trials
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Kind>,
-    /// The number of the first trial
-    #[arg(long, default_value_t = 0)]
-    first: usize,
     /// Only the trial of this number
     #[arg(long)]
     trial: Option<usize>,
-    /// The directory of all trials; those of failed trials are kept
-    #[arg(long)]
-    work: Option<PathBuf>,
 }
 
 /// Everything that trials need and do not change; empty for kinds that are not wanted.
-struct Setup {
+struct Session<'a> {
+    options: &'a Options,
     workspace: Workspace,
-    seed: u64,
     references: Vec<Reference>,
     mutations: Mutations,
     archive: Snapshot,
@@ -83,18 +70,15 @@ type Trial = (String, usize, Verdict);
 
 /// Makes all trials: true if none failed.
 pub fn run(options: &Options, binary: &Path) -> Result<bool> {
-    let started = Instant::now();
     let temporary = tempfile::Builder::new().prefix("torture").tempdir()?;
-    let work = options.work.clone().unwrap_or_else(|| temporary.path().into());
-    let setup = options.setup(Workspace::new(binary, &work)?)?;
+    let session = Session::new(options, Workspace::new(binary, temporary.path())?)?;
     let mut tally = Tally::default();
-    for kind in Kind::value_variants().iter().copied().filter(|kind| options.wants(*kind)) {
-        options.run_kind(kind, started, &setup, &mut tally)?;
+    for kind in Kind::value_variants().iter().filter(|kind| options.wants(**kind)) {
+        session.run(*kind, &mut tally)?;
     }
     print!("{}", tally.table());
     if !tally.is_clean() {
-        eprintln!("trials failed: their directories are kept in {}", work.display());
-        let _ = temporary.keep();
+        eprintln!("trials failed: their directories are kept in {}", temporary.keep().display());
     }
     Ok(tally.is_clean())
 }
@@ -102,67 +86,6 @@ pub fn run(options: &Options, binary: &Path) -> Result<bool> {
 impl Options {
     fn wants(&self, kind: Kind) -> bool {
         self.only.is_empty() || self.only.contains(&kind)
-    }
-
-    fn setup(&self, workspace: Workspace) -> Result<Setup> {
-        let (trace, short) = (strace::is_available(), self.seconds.is_some());
-        if !trace {
-            eprintln!("strace is missing or may not trace: kills only by time, faults only by size of files, no syncs");
-        }
-        inputs::make(&workspace)?;
-        let (mut references, mut mutations, mut archive) = (vec![], Mutations::default(), Snapshot::default());
-        if [Kind::Kills, Kind::Faults, Kind::Syncs].into_iter().any(|kind| self.wants(kind)) {
-            for scenario in table::scenarios(short) {
-                references.push(Reference::new(scenario, &workspace, trace)?);
-            }
-        }
-        if self.wants(Kind::Mutations) {
-            mutations = Mutations::new(&workspace, short)?;
-        }
-        if self.wants(Kind::Servers) {
-            archive = servers::expected(&workspace)?;
-        }
-        Ok(Setup { workspace, seed: self.seed, references, mutations, archive })
-    }
-
-    /// The trials of one kind.
-    fn run_kind(&self, kind: Kind, started: Instant, setup: &Setup, tally: &mut Tally) -> Result<()> {
-        let (name, all) = (kind.name(), usize::MAX);
-        let traced = setup.references.iter().any(|reference| !reference.system_calls.is_empty());
-        // How many disturbances are wanted, how many trials there are, and the share of the time when they are over.
-        let (wanted, count, end) = match kind {
-            Kind::Kills => (self.kills, all, 0.35),
-            Kind::Faults => (self.faults, all, 0.5),
-            Kind::Mutations => (self.mutations, all, 0.85),
-            Kind::Folders => (self.folders, all, 0.95),
-            Kind::Servers => (all, servers::count(self.seconds.is_some()), 1.0),
-            Kind::Syncs => (all, if traced { setup.references.len() + 1 } else { 0 }, 1.0),
-        };
-        let end = if self.only.is_empty() { end } else { 1.0 };
-        let until = self.seconds.map(|seconds| started + Duration::from_secs_f64(seconds * end));
-        let first = self.trial.unwrap_or(self.first);
-        let is_wanted = |number, tally: &Tally| match (self.trial, until) {
-            (Some(only), _) => number == only,
-            (None, Some(until)) => number < first + AT_LEAST || Instant::now() < until,
-            (None, None) => tally.disturbed(&name) < wanted,
-        };
-        let mut number = first;
-        while number < count && is_wanted(number, tally) {
-            // All servers at once, because most of their trials is waiting.
-            let end = if kind == Kind::Servers && self.trial.is_none() { count } else { number + 1 };
-            for (directory, (subject, disturbed, verdict)) in setup.trials(kind, number..end)? {
-                tally.count(&name, &subject, disturbed, &verdict);
-                if verdict.is_wrong() || self.trial.is_some() {
-                    eprintln!("{name} --trial {number}: {}: {verdict:?}", verdict.name());
-                }
-                if !verdict.is_wrong() {
-                    remove(&directory)?;
-                }
-                number += 1;
-            }
-            setup.workspace.save(&tally.table())?;
-        }
-        Ok(())
     }
 }
 
@@ -172,7 +95,59 @@ impl Kind {
     }
 }
 
-impl Setup {
+impl<'a> Session<'a> {
+    fn new(options: &'a Options, workspace: Workspace) -> Result<Self> {
+        let trace = strace::is_available();
+        if !trace {
+            eprintln!("strace is missing or may not trace: kills only by time, faults only by size of files, no syncs");
+        }
+        inputs::make(&workspace)?;
+        let (mut references, mut mutations, mut archive) = (vec![], Mutations::default(), Snapshot::default());
+        if [Kind::Kills, Kind::Faults, Kind::Syncs].into_iter().any(|kind| options.wants(kind)) {
+            for scenario in table::scenarios() {
+                references.push(Reference::new(scenario, &workspace, trace)?);
+            }
+        }
+        if options.wants(Kind::Mutations) {
+            mutations = Mutations::new(&workspace)?;
+        }
+        if options.wants(Kind::Servers) {
+            archive = servers::expected(&workspace)?;
+        }
+        Ok(Self { options, workspace, references, mutations, archive })
+    }
+
+    /// The trials of one kind.
+    fn run(&self, kind: Kind, tally: &mut Tally) -> Result<()> {
+        let (name, all) = (kind.name(), usize::MAX);
+        let traced = self.references.iter().any(|reference| !reference.system_calls.is_empty());
+        // How many disturbances are wanted, and how many different trials there are.
+        let (wanted, count) = match kind {
+            Kind::Kills => (self.options.kills, all),
+            Kind::Faults => (self.options.faults, all),
+            Kind::Mutations => (self.options.mutations, all),
+            Kind::Folders => (self.options.folders, all),
+            Kind::Servers => (all, servers::COUNT),
+            Kind::Syncs => (all, if traced { self.references.len() + 1 } else { 0 }),
+        };
+        let mut number = self.options.trial.unwrap_or(0);
+        while number < count && self.options.trial.map_or(tally.disturbed(&name) < wanted, |only| number == only) {
+            // All servers at once, because most of their trials is waiting.
+            let end = if kind == Kind::Servers && self.options.trial.is_none() { count } else { number + 1 };
+            for (directory, (subject, disturbed, verdict)) in self.trials(kind, number..end)? {
+                tally.count(&name, &subject, disturbed, &verdict);
+                if verdict.is_wrong() || self.options.trial.is_some() {
+                    eprintln!("{name} --trial {number}: {}: {verdict:?}", verdict.name());
+                }
+                if !verdict.is_wrong() {
+                    remove(&directory)?;
+                }
+                number += 1;
+            }
+        }
+        Ok(())
+    }
+
     /// Makes trials of one kind at the same time.
     fn trials(&self, kind: Kind, numbers: std::ops::Range<usize>) -> Result<Vec<(PathBuf, Trial)>> {
         let one = |number| -> Result<_> {
@@ -187,7 +162,7 @@ impl Setup {
     }
 
     fn trial(&self, kind: Kind, number: usize, directory: &Path) -> Result<Trial> {
-        let (workspace, random) = (&self.workspace, &mut Random::new(self.seed, &kind.name(), number));
+        let (workspace, random) = (&self.workspace, &mut Random::new(self.options.seed, &kind.name(), number));
         let reference = || &self.references[number % self.references.len()];
         let name = || reference().scenario.name.clone();
         let once = |(name, verdict)| (name, 1, verdict);

@@ -56,11 +56,6 @@ impl Workspace {
     pub fn shared(&self, name: &str) -> PathBuf {
         self.root.join("shared").join(name)
     }
-
-    /// Writes the table as it is now.
-    pub fn save(&self, table: &str) -> Result<()> {
-        Ok(fs::write(self.root.join("table.md"), table)?)
-    }
 }
 
 /// Removes a trial's directory, and the output of its commands.
