@@ -370,7 +370,7 @@ mod tests {
         let mut model = Model::open_or_create(&place.path().join("shop.model")).unwrap();
         let builder = Learner::builder().size(16).seed(1).backbone(BackboneKind::Tiny).width(4);
         let mut learner = builder.threads(model.threads()).build().unwrap();
-        for classes in [&["boots", "clogs"][..], &["boot trees", "mules"]] {
+        for classes in [&["boots", "clogs"][..], &["ankle boots", "mules"]] {
             let photos = photos(classes);
             let (images, labels): (Vec<Image>, Vec<&str>) =
                 photos.iter().map(|photo| (photo.image.clone(), photo.class.as_str())).unzip();
