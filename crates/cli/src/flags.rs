@@ -4,9 +4,12 @@
 use anyhow::{Error, anyhow};
 use rehearsal_runs::{Place, Setting};
 
+use crate::hints::hint;
+
 /// The same error with quoted settings as flags.
 pub fn with_flags(error: &Error) -> Error {
-    anyhow!(as_flags(&format!("{error:#}")))
+    let hint = hint(error).map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    anyhow!("{}{hint}", as_flags(&format!("{error:#}")))
 }
 
 /// The same text with quoted settings as flags: `` `memory` `` becomes `` `--memory` ``, `` `stream

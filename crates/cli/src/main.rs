@@ -7,10 +7,12 @@
 mod args;
 mod commands;
 mod flags;
+mod hints;
 mod interrupt;
 mod output;
 mod photos;
 mod printer;
+mod signals;
 mod user_error;
 
 use std::process::ExitCode;
@@ -20,7 +22,7 @@ use clap::Parser;
 use args::{Args, Command};
 
 fn main() -> ExitCode {
-    rehearsal_data::explain_cut_files();
+    signals::handle();
     let done = match Args::parse().command {
         Command::Learn(learn) => commands::learn::learn(&learn),
         Command::Predict(predict) => commands::predict::predict(&predict),
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
     };
     done.unwrap_or_else(|error| {
         printer::message(&format!("error: {error:#}"));
+        hints::print_hint(&error);
         ExitCode::FAILURE
     })
 }

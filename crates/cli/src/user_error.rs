@@ -7,7 +7,7 @@ use anyhow::Result;
 use rehearsal_data::{DataError, printable};
 use rehearsal_model::ModelError;
 
-use crate::{flags::as_flags, printer::message};
+use crate::{flags::as_flags, hints::print_hint, printer::message};
 
 /// A sentence that was made on the command line.
 #[derive(Debug)]
@@ -40,5 +40,6 @@ pub fn exit_code(done: Result<ExitCode>) -> Result<ExitCode> {
         || error.downcast_ref::<DataError>().is_some_and(|error| !matches!(error, DataError::Unwritable { .. }));
     let sentence = printable(&as_flags(&format!("error: {error:#}")));
     message(&sentence);
+    print_hint(&error);
     Ok(if is_user_error { ExitCode::from(2) } else { ExitCode::FAILURE })
 }

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-/// `text` for a terminal: whatever could move the cursor, change colours, hide or reorder text
-/// (control characters, and Unicode's marks of direction and separators of lines) is written as
-/// `\u{1b}`. Letters of every script stay as they are.
+/// `text` for a terminal: characters that could move the cursor, change colours, hide or reorder text
+/// (control characters, Unicode's direction marks and line separators) are written as `\u{1b}`.
 pub fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {

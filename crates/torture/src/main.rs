@@ -9,6 +9,11 @@
 //! rehearsal-torture soak --binary target/release/rehearsal --minutes 60
 //! ```
 
+#![forbid(unsafe_code)]
+
+#[cfg(not(unix))]
+compile_error!("rehearsal-torture needs a Unix system: signals, FIFOs and links");
+
 mod damage;
 mod dice;
 mod faults;

@@ -1,4 +1,4 @@
-//! `rehearsal data`: what there is, how it gets here, whether it is whole, what it looks like.
+//! `rehearsal data`: lists, fetches, verifies and shows data sets.
 
 mod clean;
 mod fetch;
@@ -10,14 +10,15 @@ mod verify;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use rehearsal_data::{Chain, DataError, Progress, Request, printable};
+use rehearsal_data::{Chain, DataError, Progress, Request, choice::UnknownName, printable};
 
 use crate::{
     args::data::{Data, Verb, Which},
+    hints::print_hint,
     printer::{Bar, message},
 };
 
-/// Does what was asked. What makes no sense is a user error.
+/// Runs a verb of `data`.
 pub fn data(args: &Data) -> Result<ExitCode> {
     let done = match &args.verb {
         Verb::List(list) => list::list(list),
@@ -30,29 +31,19 @@ pub fn data(args: &Data) -> Result<ExitCode> {
     match done {
         Err(error) if is_user_error(&error) => {
             message(&printable(&format!("error: {error:#}")));
+            print_hint(&error);
             Ok(ExitCode::from(2))
         }
         done => done,
     }
 }
 
-/// Whether an error is about what was asked rather than about what happened.
+/// Whether the request is wrong, rather than something that happened while it was carried out.
 fn is_user_error(error: &anyhow::Error) -> bool {
-    error.is::<rehearsal_data::choice::UnknownName>()
-        || matches!(
-            error.downcast_ref(),
-            Some(
-                DataError::Absent { .. }
-                    | DataError::NoFolder
-                    | DataError::NoHome
-                    | DataError::Untrusted { .. }
-                    | DataError::ByHand(_)
-                    | DataError::Refused(_)
-            )
-        )
+    error.is::<UnknownName>() || error.downcast_ref().is_some_and(DataError::is_user_error)
 }
 
-/// Who shows how far it is.
+/// A progress bar, unless `quiet`.
 fn progress(quiet: bool) -> Box<dyn Progress> {
     if quiet { Box::new(()) } else { Box::new(Bar::default()) }
 }
@@ -62,7 +53,7 @@ fn chain(which: &Which) -> Result<Chain> {
     Ok(which.name.parse()?)
 }
 
-/// As what a data set is wanted.
+/// How to open the data set.
 fn request<'a>(which: &'a Which, progress: &'a dyn Progress) -> Request<'a> {
     Request {
         directory: which.data.as_deref(),

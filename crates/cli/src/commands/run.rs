@@ -16,6 +16,7 @@ use rehearsal_runs::{DirectoryError, Record, RunDirectory, regular};
 use crate::{
     args::Run,
     flags::{as_flags, with_flags},
+    hints::print_hint,
     interrupt::{Asked, Interrupt},
     printer::{self, Bar, Progress, message, print},
 };
@@ -31,6 +32,7 @@ pub fn run(args: &Run) -> Result<ExitCode> {
         Ok(Prepared::Finished(record, directory)) => return show(args, &record, &directory),
         Err(error) => {
             message(&format!("error: {error:#}"));
+            print_hint(&error);
             return Ok(ExitCode::from(2));
         }
     };

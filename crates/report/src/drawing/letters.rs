@@ -11,7 +11,7 @@ use resvg::{
 use super::{RenderError, canvas::escaped, png, text};
 
 /// A text in pixels.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Letters {
     /// Columns.
     pub width: usize,
