@@ -4,11 +4,12 @@
 use anyhow::{Error, anyhow};
 use rehearsal_runs::{Place, Setting};
 
-use crate::{exit_code::is_user_error, user_error::UserError};
+use crate::{exit_code::is_user_error, hints::hint, user_error::UserError};
 
-/// The same error with quoted settings as flags, and with the same exit code.
+/// The same error with quoted settings as flags, and with the same exit code and hint.
 pub fn with_flags(error: &Error) -> Error {
-    let text = as_flags(&format!("{error:#}"));
+    let hint = hint(error).map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    let text = as_flags(&format!("{error:#}")) + &hint;
     if is_user_error(error) { UserError(text).into() } else { anyhow!(text) }
 }
 

@@ -7,10 +7,12 @@ mod args;
 mod commands;
 mod exit_code;
 mod flags;
+mod hints;
 mod interrupt;
 mod output;
 mod photos;
 mod printer;
+mod signals;
 mod user_error;
 
 use std::process::ExitCode;
@@ -22,7 +24,7 @@ use args::{Args, Command};
 use flags::as_flags;
 
 fn main() -> ExitCode {
-    rehearsal_data::explain_cut_files();
+    signals::handle();
     rehearsal_runs::set_job_lookup(rehearsal_grid::slurm::Scheduler::is_running);
     let command = Args::parse().command;
     let done = match &command {
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         let quotes_files = matches!(command, Command::Run(_) | Command::Grid(_));
         printer::message(&printable(&if quotes_files { text } else { as_flags(&text) }));
         commands::grid::hint(&error).iter().for_each(|hint| printer::message(&format!("hint: {hint}")));
+        hints::print_hint(&error);
         exit_code::exit_code(&error)
     })
 }

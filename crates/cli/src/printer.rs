@@ -17,7 +17,7 @@ use rehearsal_data::printable;
 pub use bar::Bar;
 pub use columns::{clipped, columns, display_width, padded, terminal_columns};
 pub use comparison::{comparison, comparison_json};
-pub use font::Font;
+pub use font::draw_text;
 pub use learning::{LearningBar, score_text, visit_text};
 pub use overview::Overview;
 pub use progress::{Progress, clock};

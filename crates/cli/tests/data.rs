@@ -62,14 +62,14 @@ fn a_data_set_is_fetched_listed_verified_shown_and_learnt() {
     fails(path, &["data", "fetch", "cifar100", "--mirror", &server.url], 1, "is not the official file: its md5 is");
     assert_eq!(state(path, "cifar100"), "absent");
     let fetch = ["data", "fetch", "cifar100", "--mirror", &server.url, "--trust"];
-    fails(path, &fetch, 1, "not the whole of cifar100, and is not kept: there are only 3 of 50,000 training images");
+    fails(path, &fetch, 1, "not complete and were not kept: there are only 3 of 50,000 training images");
     assert_eq!(state(path, "cifar100"), "absent");
     let printed = succeeds(path, &[&fetch[..], &["--part"]].concat());
     assert_eq!(printed.trim(), path.join("data/cifar100").to_str().unwrap());
     assert_eq!(state(path, "cifar100"), "part");
     let table = succeeds(path, &["data", "list"]);
     assert!(table.lines().any(|line| line.starts_with("cifar100") && line.contains("part: 3 of 50,000 ")), "{table}");
-    assert!(table.contains("CC BY 4.0") && table.contains("data live in "), "{table}");
+    assert!(table.contains("CC BY 4.0") && table.contains("\ndata directory: "), "{table}");
 
     let verify = output(path, &["data", "verify", "cifar100", "--json", "-q"]);
     assert_eq!(verify.status.code(), Some(1), "a part is not whole");
@@ -95,16 +95,16 @@ fn a_data_set_is_fetched_listed_verified_shown_and_learnt() {
         format!("{}: is not as it was unpacked\n", file.display()),
         "data on standard output"
     );
-    assert!(text(&verify.stderr).contains("1 are bad"), "{}", text(&verify.stderr));
+    assert!(text(&verify.stderr).contains("1 bad file"), "{}", text(&verify.stderr));
 }
 
 #[test]
 fn what_cannot_be_fetched_is_explained() {
     let home = Home::new();
     fails(home.path(), &["data", "fetch", "cifar"], 2, "did you mean `cifar10`?");
-    fails(home.path(), &["data", "fetch", "mini-imagenet"], 2, "mini-imagenet has no official download");
+    fails(home.path(), &["data", "fetch", "mini-imagenet"], 2, "--from FILE");
     fails(home.path(), &["data", "fetch", "embedded"], 2, "there is nothing to fetch");
-    fails(home.path(), &["data", "fetch", "cifar10", "--from", "x.zip"], 2, "x.zip is no file of cifar10");
+    fails(home.path(), &["data", "fetch", "cifar10", "--from", "x.zip"], 2, "x.zip is not a file of cifar10");
     fails(home.path(), &["data", "stats", "core50"], 2, "rehearsal data fetch core50");
     fails(home.path(), &["run", "--dataset", "core50"], 2, "rehearsal data fetch core50");
     let server = Server::start([]);
@@ -150,11 +150,15 @@ fn a_run_on_a_folder_packs_it_once_and_skips_what_is_no_image_only_when_told() {
     };
     let refused = run(&["--out", "a"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("photos/cat/5.jpg is no image"), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("photos/cat/5.jpg is not a readable image"), "{}", text(&refused.stderr));
     assert!(!home.path().join("a").exists());
     let run = run(&["--out", "b", "--skip-bad", "--json"]);
     assert!(run.status.success(), "{}", text(&run.stderr));
-    assert!(text(&run.stderr).contains("1 file is no image and is left out:\n  cat/5.jpg: "), "{}", text(&run.stderr));
+    assert!(
+        text(&run.stderr).contains("1 file is not an image and was skipped:\n  cat/5.jpg: "),
+        "{}",
+        text(&run.stderr)
+    );
     let result: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((&result["config"]["size"], &result["config"]["skip-bad"]), (&16.into(), &true.into()));
     let told = text(&run.stderr);
@@ -183,8 +187,8 @@ fn what_is_not_read_is_named_by_every_verb() {
         "\n11 files are ignored, and 1 hidden:\n",
         "\n  cat/IMG_0231.HEIC: HEIC is not read, convert it to JPEG\n",
         "\n  dog/photo.avif: AVIF is not read, convert it to JPEG\n",
-        "\n  loose.jpg: in no folder of a class\n  and 1 more: no image\n",
-        "\nfolders inside folders are classes, called by their paths: dog/small\n",
+        "\n  loose.jpg: not in a folder of a class\n  and 1 more: not an image\n",
+        "\nfolders inside folders are classes, named by their paths: dog/small\n",
     ];
     let data = ["folder", "--data", "photos", "--size", "16"];
     let run = ["run", "--dataset", "folder", "--data", "photos", "--size", "16", "--tasks", "5", "--width", "4"];
@@ -200,15 +204,14 @@ fn what_is_not_read_is_named_by_every_verb() {
     let errors = text(&verify.stderr);
     assert!(verify.status.success(), "{errors}");
     assert!(errors.contains("class `empty` has no images\n"), "{errors}");
-    assert!(errors.contains("class `one` has one image, so that none is left for testing\n"), "{errors}");
+    assert!(errors.contains("class `one` has one image: none is left for testing\n"), "{errors}");
     let json: Value =
         serde_json::from_str(&succeeds(home.path(), &[&["data", "verify", "--json", "-q"][..], &data].concat()))
             .unwrap();
     let ignored = json["report"]["ignored"].as_array().unwrap();
     assert_eq!(ignored.len(), 12);
     assert!(ignored.iter().any(|file| file["why"] == "HEIC is not read, convert it to JPEG"), "{json}");
-    let refused = output(home.path(), &run);
-    assert_eq!(refused.status.code(), Some(2), "a class without images cannot be learned");
+    fails(home.path(), &run, 2, "error: class `empty` has no");
 }
 
 #[test]
@@ -219,8 +222,7 @@ fn packs_that_nobody_uses_are_removed_and_named() {
     let clean = ["data", "clean", "--data", "photos"];
     succeeds(home.path(), &stats);
     std::fs::remove_file(root.join("cat/3.jpg")).unwrap();
-    let again = output(home.path(), &stats);
-    assert!(text(&again.stderr).contains("49 of them were in older packs"), "{}", text(&again.stderr));
+    succeeds(home.path(), &stats);
     let packs = || std::fs::read_dir(root.join(".rehearsal/packs")).unwrap().count();
     let dry = output(home.path(), &[&clean[..], &["--dry-run"]].concat());
     assert_eq!((packs(), text(&dry.stdout).lines().count()), (4, 2), "{}", text(&dry.stdout));

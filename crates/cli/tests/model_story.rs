@@ -66,7 +66,7 @@ fn the_story_of_a_model() {
     let said = text(&january.stderr);
     for part in [
         "2 files are ignored:\n",
-        "  notes.txt: no image\n",
+        "  notes.txt: not an image\n",
         "  boots/IMG_0231.HEIC: HEIC is not read, convert it to JPEG\n",
         "read 180 images of 3 classes, 24×24\n",
     ] {

@@ -1,4 +1,4 @@
-//! Data sets one after another: `cifar10+fashion-mnist`.
+//! Concatenated data sets: `cifar10+fashion-mnist`.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -11,10 +11,10 @@ use crate::{
     catalogue::card,
     choice::{Choice, UnknownName},
     photos::Ignored,
-    reshape::reshaped,
+    view::view,
 };
 
-/// One data set, or several one after another.
+/// One data set, or several concatenated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain(Vec<Dataset>);
 
@@ -57,8 +57,8 @@ impl Chain {
         &self.0
     }
 
-    /// Opens all of them. Of several, images get the size that is asked for, else the largest of
-    /// theirs, and are grey only if all are.
+    /// Opens all of them. Images of several get the requested size, else the largest of theirs, and
+    /// are grey only if all are.
     ///
     /// # Errors
     /// One cannot be opened.
@@ -78,13 +78,13 @@ impl Chain {
         Ok(Arc::new(Chained::new(sources, &self.0)))
     }
 
-    /// How many training domains it has, where it has domains.
+    /// The number of training domains, if it has domains.
     pub fn domains(&self) -> Option<usize> {
         (self.0 == [Dataset::Core50]).then_some(8)
     }
 
-    /// Into how many tasks it is cut by default: with as many classes a task as the first data set
-    /// has, where that goes.
+    /// The default number of tasks: with as many classes per task as the first data set has, if that
+    /// divides the number of classes.
     pub fn default_tasks(&self) -> usize {
         let tasks = self.0.iter().map(|dataset| dataset.default_tasks()).sum();
         let classes = self.0.iter().map(|&dataset| card(dataset).classes).sum::<Option<usize>>();
@@ -130,12 +130,12 @@ impl Chained {
         let incomplete = sources.iter().flat_map(|source| source.incomplete().to_vec()).collect();
         let skipped = sources.iter().flat_map(|source| source.skipped().to_vec()).collect();
         let ignored = sources.iter().flat_map(|source| source.ignored().to_vec()).collect();
-        let sources = sources.into_iter().map(|source| reshaped(source, shape)).collect();
+        let sources = sources.into_iter().map(|source| view(source, shape, None)).collect();
         Self { sources, shape, names, labels, sha256: finish(digest), incomplete, skipped, ignored }
     }
 }
 
-/// The classes' names; where two data sets have the same name, the data set's stands before it.
+/// The names of the classes; a name that two data sets have is prefixed with the data set's.
 fn names(sources: &[Arc<dyn Source>], datasets: &[Dataset]) -> Vec<String> {
     let all = || sources.iter().flat_map(|source| source.class_names());
     let several = |name: &String| all().filter(|other| *other == name).count() > 1;
@@ -193,6 +193,7 @@ impl Source for Chained {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::InMemory;
 
     #[test]
     fn names_are_joined_by_plus() {
@@ -214,28 +215,16 @@ mod tests {
     /// Grey 28×28 and a colour data set of 4×4: the chain has 28×28 in colour.
     #[test]
     fn sizes_and_channels_are_reconciled() {
-        struct Red;
-        impl Source for Red {
-            fn shape(&self) -> ImageShape {
-                ImageShape { height: 2, width: 4, channels: 3 }
-            }
-            fn class_names(&self) -> &[String] {
-                static NAMES: std::sync::LazyLock<Vec<String>> =
-                    std::sync::LazyLock::new(|| vec!["bag".into(), "red".into()]);
-                &NAMES
-            }
-            fn labels(&self, _: Split) -> &[u16] {
-                &[1, 0]
-            }
-            fn image(&self, _: Split, index: usize) -> Result<Image, DataError> {
-                Ok([200, 10, index as u8].repeat(8).into())
-            }
-            fn sha256(&self) -> &'static str {
-                "red"
-            }
-        }
+        let images: Vec<Image> = (0..2).map(|index| Image::from([200, 10, index].repeat(8))).collect();
+        let red = InMemory {
+            shape: ImageShape { height: 2, width: 4, channels: 3 },
+            class_names: vec!["bag".into(), "red".into()],
+            labels: [vec![1, 0], vec![1, 0]],
+            images: [images.clone(), images],
+            sha256: "red".into(),
+        };
         let grey = Dataset::Embedded.open(&Request::default()).unwrap();
-        let chained = Chained::new(vec![grey.clone(), Arc::new(Red)], &[Dataset::Embedded, Dataset::Folder]);
+        let chained = Chained::new(vec![grey.clone(), Arc::new(red)], &[Dataset::Embedded, Dataset::Folder]);
         assert_eq!(chained.shape(), ImageShape { height: 28, width: 28, channels: 3 });
         assert_eq!(chained.parts(), [10, 2]);
         assert_eq!(chained.class_names()[8..], ["embedded bag", "ankle boot", "folder bag", "red"]);

@@ -1,11 +1,10 @@
-//! Closed lists that a user chooses from by name: methods, retrievals, data sets. One enum each;
-//! its names stand in one place.
+//! Enums whose values a user chooses by name: methods, retrievals, data sets.
 
 use thiserror::Error;
 
 /// An enum whose values a user names.
 pub trait Choice: Copy + 'static {
-    /// What a value is called in a sentence, such as "method".
+    /// What a value is, such as "method".
     const KIND: &'static str;
     /// Every value, in the order of documentation.
     const ALL: &'static [Self];
@@ -15,23 +14,22 @@ pub trait Choice: Copy + 'static {
     /// The value of that name.
     ///
     /// # Errors
-    /// No value has the name: the error lists what exists and names the nearest.
+    /// No value has the name: the error lists the names and suggests the nearest.
     fn from_name(name: &str) -> Result<Self, UnknownName> {
         Self::ALL.iter().copied().find(|choice| choice.name() == name).ok_or_else(|| UnknownName::new::<Self>(name))
     }
 }
 
-/// What a list says about a value.
+/// A description of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
     /// What it does, in a few words.
     pub does: &'static str,
-    /// What it costs beyond the cheapest of its kind, in a few words; empty where that is nothing
-    /// to speak of.
+    /// What it costs more than the cheapest of its kind, in a few words; empty if that is negligible.
     pub costs: &'static str,
 }
 
-/// A name that nothing has.
+/// An unknown name.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("there is no {kind} `{name}`: {}choose one of {}", nearest.map(|n| format!("did you mean `{n}`? ")).unwrap_or_default(), all.join(", "))]
 pub struct UnknownName {
@@ -45,7 +43,7 @@ impl UnknownName {
     fn new<C: Choice>(name: &str) -> Self {
         let all: Vec<_> = C::ALL.iter().map(|choice| choice.name()).collect();
         let distance = |candidate: &&str| strsim::osa_distance(&name.to_lowercase(), candidate);
-        // A name that would have to be typed anew in full is no nearer than any other.
+        // A name of which every letter differs is not a suggestion.
         let nearest = all.iter().copied().min_by_key(distance).filter(|nearest| distance(nearest) < nearest.len());
         Self { kind: C::KIND, name: name.to_owned(), nearest, all }
     }

@@ -1,4 +1,4 @@
-//! Packs that no data set uses any more: what they are, and removing them.
+//! Finds and removes packs that no data set uses.
 
 use std::{
     collections::BTreeMap,
@@ -18,7 +18,7 @@ use crate::{
     pack::{Header, Listing, Owner, Stamp},
 };
 
-/// More classes than any data set has unless it is asked for them.
+/// Asks for all classes of Tiny ImageNet.
 const ALL_CLASSES: usize = 200;
 
 /// A file that no data set uses.
@@ -28,21 +28,21 @@ pub struct Unused {
     pub path: PathBuf,
     /// Its size.
     pub bytes: u64,
-    /// Why nobody uses it.
+    /// Why it is not used.
     pub why: Why,
 }
 
-/// Why nobody uses a pack: a short phrase.
+/// Why a pack is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
-    /// There are no images where they were.
+    /// The images are no longer there.
     Gone(PathBuf),
-    /// The images there are not those that were packed.
+    /// The images have changed.
     Changed(PathBuf),
     /// It was made by another version of this program, or is damaged.
     Unreadable,
-    /// Someone stopped making it.
+    /// It was not completed.
     Unfinished,
 }
 
@@ -51,8 +51,8 @@ impl fmt::Display for Why {
         match self {
             Self::Gone(root) => write!(f, "its images are no longer in {}", root.display()),
             Self::Changed(root) => write!(f, "the images in {} have changed", root.display()),
-            Self::Unreadable => f.write_str("another version made it, or it is damaged"),
-            Self::Unfinished => f.write_str("it was not finished"),
+            Self::Unreadable => f.write_str("it was made by another version, or is damaged"),
+            Self::Unfinished => f.write_str("it was not completed"),
         }
     }
 }
@@ -63,13 +63,13 @@ impl Serialize for Why {
     }
 }
 
-/// The packs of the data in `directory`, or where all data live, that no data set uses. Those that
-/// a process is making are none of them.
+/// The packs in `directory`, or in the default data directory, that no data set uses and that no
+/// process is making.
 ///
 /// # Errors
 /// A directory cannot be read.
 pub fn unused(directory: Option<&Path>) -> Result<Vec<Unused>, DataError> {
-    let data = directory.map_or_else(home::default_directory, |directory| Ok(directory.into()))?;
+    let data = home::directory(directory)?;
     let real = data.canonicalize().unwrap_or_else(|_| data.clone());
     let mut unused = Vec::new();
     let is_home = home::default_directory().and_then(|home| home.canonicalize().map_err(unreadable(&home)));
@@ -88,7 +88,7 @@ pub fn unused(directory: Option<&Path>) -> Result<Vec<Unused>, DataError> {
     Ok(unused)
 }
 
-/// Removes a file that nobody uses. Whoever has it open keeps its images until it ends.
+/// Removes an unused file. A process that has it open can still read it.
 ///
 /// # Errors
 /// It cannot be removed.
@@ -100,7 +100,7 @@ pub fn remove(unused: &Unused) -> Result<(), DataError> {
     }
 }
 
-/// Whether it is a file, or a link, that is called like a pack, or a part of one.
+/// Whether it is a file or a link with the name of a pack or an incomplete pack.
 fn is_ours(path: &Path) -> bool {
     if path.symlink_metadata().is_ok_and(|about| about.is_dir()) {
         return false;
@@ -110,14 +110,14 @@ fn is_ours(path: &Path) -> bool {
     is_split && [".pack", ".pack.partial", ".pack.journal"].iter().any(|end| name.ends_with(end))
 }
 
-/// Who may use the packs of a directory.
+/// The data sets that may use the packs of a directory.
 struct Owners {
     packs: PathBuf,
-    /// The data that the packs are beside, if they are: a folder may have been moved with them.
+    /// The data beside the packs: a folder may have been moved with its packs.
     beside: PathBuf,
-    /// They are the home's: packs of folders anywhere are among them, all of the user's own making.
+    /// The packs are in the default data directory, with packs of folders elsewhere.
     has_others: bool,
-    /// What is in each place, looked at once; none where that leads out of it.
+    /// The images in each place, listed once; `None` if a link leads out of it.
     listings: BTreeMap<(String, PathBuf), Option<Vec<Listing>>>,
 }
 
@@ -127,12 +127,12 @@ impl Owners {
             let header = Mapped::open(path, u64::MAX).ok().and_then(|map| Header::read(&map, path).ok());
             return header.map_or(Some(Why::Unreadable), |header| self.why_no_owner(&header));
         }
-        // A journal belongs to the images beside it, and the one who makes them has them locked.
+        // A journal belongs to the images beside it, which are locked while a process makes them.
         is_free(&path.with_extension("partial")).then_some(Why::Unfinished)
     }
 
-    /// Why nobody has the images that a header speaks of. Beside a folder a stranger may have put a
-    /// pack that speaks of any place: only the folder itself is looked at then.
+    /// Why no data set has the images of a header. Beside a folder somebody may have put a pack that
+    /// names any directory: then only the folder itself is read.
     fn why_no_owner(&mut self, header: &Header) -> Option<Why> {
         let Owner { dataset, test, root } = header.of.clone()?;
         let split = if test { Split::Test } else { Split::Train };
@@ -144,12 +144,12 @@ impl Owners {
         let beside = self.beside.clone();
         let named = if self.has_others { root.clone() } else { beside.clone() };
         for place in [&named, &beside] {
-            // Where links lead out of it, nothing is followed, and so nothing known.
+            // Links that lead out are not followed, so nothing is known.
             if self.listings(dataset, place)?.iter().any(is_same) {
                 return None;
             }
         }
-        // It may be of a time when the home was here.
+        // This may have been the default data directory once.
         if root != named && !home::is_hidden(&packs) && root.exists() {
             return None;
         }
@@ -157,7 +157,7 @@ impl Owners {
         Some(if is_gone { Why::Gone(named) } else { Why::Changed(named) })
     }
 
-    /// The images of a data set at `root`, in every way in which it can be opened; none where a link
+    /// The images of a data set at `root`, in every way in which it can be opened; `None` if a link
     /// leads out of it.
     fn listings(&mut self, dataset: Dataset, root: &Path) -> Option<&[Listing]> {
         let look = || {

@@ -1,21 +1,23 @@
-//! Every data set there is, and how one is opened.
+//! The data sets, and how to open one.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::{
-    DataError, ImageShape, Incomplete, Progress, Source, Split,
+    DataError, Incomplete, Progress, Source, Split,
     catalogue::card,
     choice,
     choice::Choice,
     find::Found,
-    incomplete::saying_so,
-    limits,
+    home, limits,
     pack::{self, Packing},
-    reshape::reshaped,
     told::{about_listing, about_skipped},
+    view::view,
 };
 
-/// Every data set there is.
+/// The data sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dataset {
     /// 3,500 images of Fashion-MNIST, compiled into the program.
@@ -36,7 +38,7 @@ pub enum Dataset {
     Places100,
     /// The first hundred classes of Tiny ImageNet, or all two hundred.
     TinyImagenet,
-    /// A folder of the user's own images.
+    /// A folder of the user's images.
     Folder,
 }
 choice!(
@@ -54,25 +56,25 @@ choice!(
     Folder = "folder",
 );
 
-/// How a data set is wanted.
+/// How to open a data set.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// Where it is, as the user gave it as `--data`; else where data live.
+    /// The directory of the data set, or of all data sets; `None` for the default data directory.
     pub directory: Option<&'a Path>,
-    /// Height and width of the images; else the data set's own.
+    /// Height and width of the images; `None` for the data set's own.
     pub size: Option<usize>,
-    /// How many classes will be used: Tiny ImageNet has a hundred unless more are asked for.
+    /// How many classes will be used: Tiny ImageNet has 100 unless more are asked for.
     pub classes: Option<usize>,
-    /// Leave out files that are no images, instead of refusing the data set.
+    /// Skip files that are not images, instead of refusing the data set.
     pub skip_bad: bool,
     /// Follow links that lead out of the data set's directory, instead of refusing them.
     pub follow_links_outside: bool,
-    /// On how many threads images are decoded; else on as many as there are cores.
+    /// Number of threads that decode images; `None` for one per core.
     pub threads: Option<usize>,
-    /// Where packed images are kept; else beside the data if these can be written to, else where
-    /// data live.
+    /// The directory of packs; `None` for one beside the data if it is writable, else in the default
+    /// data directory.
     pub packs: Option<&'a Path>,
-    /// Who hears how far it is, where images must be packed first.
+    /// Is told the progress if images must be packed first.
     pub progress: &'a dyn Progress,
 }
 
@@ -91,9 +93,16 @@ impl Default for Request<'_> {
     }
 }
 
+impl Request<'_> {
+    /// Where packs of a data set may be.
+    pub(crate) fn pack_directories(&self, dataset: Dataset) -> Vec<PathBuf> {
+        self.packs.map_or_else(|| home::packs(dataset, self.directory), |packs| vec![packs.into()])
+    }
+}
+
 impl Dataset {
-    /// Opens the data set. The first time, image files are decoded and packed. A part of a data
-    /// set is opened too, and says so: [`Source::incomplete`].
+    /// Opens the data set. The first time, image files are decoded and packed. If images are missing,
+    /// [`Source::incomplete`] says so.
     ///
     /// # Errors
     /// Files are missing or malformed, or there is nothing to learn from.
@@ -102,11 +111,7 @@ impl Dataset {
             limits::check_side(size)?;
         }
         let source = match self.find(request)? {
-            Found::Source(source) => {
-                let shape = source.shape();
-                let size = request.size.map(|size| ImageShape { height: size, width: size, ..shape });
-                reshaped(source, size.unwrap_or(shape))
-            }
+            Found::Source(source) => source,
             Found::Files(listing, directories) => {
                 let (size, root) = (request.size.unwrap_or(card(self).size), listing.root.clone());
                 let Request { skip_bad, threads, progress, .. } = *request;
@@ -120,17 +125,21 @@ impl Dataset {
                 Arc::new(packed)
             }
         };
-        let [train, test] = Split::BOTH.map(|split| source.labels(split).len());
-        limits::check_images(self, source.shape(), (train, test))?;
-        Ok(saying_so(source, Incomplete::compare(self, request.classes, (train, test))))
+        let mut shape = source.shape();
+        if let Some(size) = request.size {
+            (shape.height, shape.width) = (size, size);
+        }
+        let images = (source.labels(Split::Train).len(), source.labels(Split::Test).len());
+        limits::check_images(self, shape, images)?;
+        Ok(view(source, shape, Incomplete::compare(self, request.classes, images)))
     }
 
-    /// Whether its images are files, which are packed before the first run.
+    /// Whether its images are files, which are packed at first use.
     pub fn is_packed(self) -> bool {
         !matches!(self, Self::Embedded | Self::Cifar10 | Self::Cifar100 | Self::FashionMnist)
     }
 
-    /// Into how many tasks the paper (or the habit of the field) cuts it.
+    /// The number of tasks in the paper, or the usual one.
     pub fn default_tasks(self) -> usize {
         match self {
             Self::Embedded | Self::Cifar10 | Self::FashionMnist | Self::Folder => 5,

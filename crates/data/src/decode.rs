@@ -1,5 +1,5 @@
-//! Image files to pixels: PNG, JPEG, WebP, TIFF, BMP and the first frame of GIF, recognised by their
-//! content, of any size within limits, the right way up.
+//! Decodes image files: PNG, JPEG, WebP, TIFF, BMP and the first frame of GIF, recognised by their
+//! content, within limits of size, and turned as EXIF says.
 
 mod orientation;
 
@@ -18,8 +18,7 @@ use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Li
 
 use crate::photos::unread_format;
 
-/// The longest side that is decoded: far beyond any photograph of a data set, far below what fills
-/// memory.
+/// The longest side that is decoded.
 pub const LONGEST_SIDE: u32 = 16_384;
 
 /// The largest image file that is read, in bytes.
@@ -28,10 +27,10 @@ pub const LARGEST_FILE: u64 = 1 << 28;
 /// What a decoder may allocate for one image.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// An image of more pixels is large: it needs up to eight bytes for each while it is decoded and turned.
+/// Images of more pixels are decoded one at a time: they need up to eight bytes per pixel.
 const LARGE: usize = 1 << 26;
 
-/// Whoever decodes a large image has it.
+/// Held while a large image is decoded.
 static ONE_LARGE: Mutex<()> = Mutex::new(());
 
 /// The extensions of files that are taken for images.
@@ -52,7 +51,7 @@ pub struct Picture {
 /// transparency is dropped, as Pillow's `convert("RGB")` drops it; 16 bits a channel become 8.
 ///
 /// # Errors
-/// The bytes are no image, a damaged one, or one that is too large; the text says which.
+/// The bytes are not an image, or the image is damaged or too large; the text says which.
 pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
     match reader.format() {
@@ -70,7 +69,6 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     if decoder.total_bytes() > MOST_BYTES {
         return Err("its pixels need more than a gigabyte".into());
     }
-    // Of images that need much, one at a time, however many threads there are.
     let pixels = decoder.dimensions().0 as usize * decoder.dimensions().1 as usize;
     let _alone = (pixels > LARGE).then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
     let orientation = orientation::of(&mut decoder);
@@ -84,7 +82,7 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     Ok(Picture { height: height as usize, width: width as usize, pixels: image.into_raw() })
 }
 
-/// A decoder's error in one line; what it says of a file that ends too early, in ours.
+/// A decoder's error in one line; the same words for every file that ends too early.
 fn in_words(error: &ImageError) -> String {
     let is_cut = match error {
         ImageError::IoError(error) => error.kind() == io::ErrorKind::UnexpectedEof,
@@ -94,27 +92,26 @@ fn in_words(error: &ImageError) -> String {
     if is_cut || words.contains("Not enough bytes") { "its end is missing".into() } else { words }
 }
 
-/// Why bytes of no format that is read are no image.
+/// Why bytes of an unknown format are not an image.
 fn unrecognised(bytes: &[u8]) -> String {
     match unread_format(bytes) {
         _ if bytes.is_empty() => "it is empty".into(),
-        Some("a film") => "it is a film".into(),
+        Some("a video") => "it is a video".into(),
         Some(format) => format!("it is {format}, which is not read: convert it to JPEG"),
-        None => "it begins like none of PNG, JPEG, WebP, TIFF, BMP and GIF".into(),
+        None => "it is not a PNG, JPEG, WebP, TIFF, BMP or GIF file".into(),
     }
 }
 
-/// Whether the last scan of a JPEG has no end. The decoder would fill what is missing with grey.
+/// Whether the last scan of a JPEG has no end. The decoder would fill the rest with grey.
 fn is_cut(jpeg: &[u8]) -> bool {
     let last = |marker: [u8; 2]| jpeg.windows(2).rposition(|pair| pair == marker);
-    // Inside a scan 0xff is followed by 0 or a restart marker: what looks like a marker is one.
+    // Inside a scan 0xff is followed by 0 or a restart marker, so these bytes are markers.
     let (scan, end) = (last([0xff, 0xda]), last([0xff, 0xd9]));
     scan.is_some() && end < scan
 }
 
-/// Writes the largest centred part of `picture` that has the proportions of `to` (height, width),
-/// resized, into `into`. For a square, the short side becomes its side, and what the long side has
-/// beyond it is cut off. Bilinear, antialiased when shrinking.
+/// Crops the largest centred part of `picture` with the proportions of `to` (height, width), resizes
+/// it (bilinear, antialiased when shrinking) and writes it into `into`.
 pub fn fit(picture: &Picture, to: (usize, usize), into: &mut [u8]) {
     let (height, width) = largest_part(picture, to);
     let (top, left) = ((picture.height - height) / 2, (picture.width - width) / 2);
@@ -170,8 +167,7 @@ fn resize(
         window.1 as f64,
         window.0 as f64,
     );
-    // By type: asked by value, the resizer is compiled for a dozen kinds of pixels, which takes a
-    // minute.
+    // Typed, because the untyped call compiles a dozen pixel types, which takes a minute.
     match channels {
         1 => resize_pixels::<U8>(pixels, from, to, into, &options),
         _ => resize_pixels::<U8x3>(pixels, from, to, into, &options),
@@ -193,7 +189,7 @@ fn resize_pixels<P: PixelTrait>(
 }
 
 thread_local! {
-    /// One for each thread: it keeps what it needs between two passes.
+    /// One per thread, because it keeps its buffers.
     static RESIZER: RefCell<Resizer> = RefCell::new(Resizer::new());
 }
 
@@ -203,8 +199,8 @@ mod tests {
 
     use super::*;
 
-    /// Row `y`, column `x` of an image of 3 rows and 5 columns that no flip or transposition leaves
-    /// as it is.
+    /// Row `y`, column `x` of an image of 3 rows and 5 columns that every flip or transposition
+    /// changes.
     fn colour(x: u32, y: u32) -> [u8; 3] {
         [x as u8 * 50, y as u8 * 100, 7]
     }
@@ -216,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn lossless_formats_give_the_very_pixels() {
+    fn lossless_formats_give_the_exact_pixels() {
         let image = DynamicImage::from(RgbImage::from_fn(5, 3, |x, y| Rgb(colour(x, y))));
         for format in [ImageFormat::Png, ImageFormat::Bmp, ImageFormat::WebP, ImageFormat::Gif] {
             let picture = decode(&encoded(&image, format)).unwrap();
@@ -270,12 +266,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_image_is_said() {
+    fn errors_say_why_a_file_is_not_an_image() {
         assert_eq!(decode(b"").unwrap_err(), "it is empty");
-        assert_eq!(decode(b"\0\0\0\x14ftypqt  \0\0\0\0").unwrap_err(), "it is a film");
+        assert_eq!(decode(b"\0\0\0\x14ftypqt  \0\0\0\0").unwrap_err(), "it is a video");
         let jpeg = encoded(&DynamicImage::from(RgbImage::new(40, 24)), ImageFormat::Jpeg);
         assert_eq!(decode(&jpeg[..60]).unwrap_err(), "its end is missing", "in the middle of a table");
-        assert!(decode(b"<html>404</html>").unwrap_err().contains("begins like none"));
+        assert!(decode(b"<html>404</html>").unwrap_err().contains("it is not a PNG"));
         let whole = encoded(&DynamicImage::from(RgbImage::new(9, 9)), ImageFormat::Png);
         let noise = |x: u32, y: u32| (x * 37 + y * 91 + x * y * 13) as u8;
         let image = DynamicImage::from(RgbImage::from_fn(64, 48, |x, y| Rgb([noise(x, y), noise(y, x), 3])));

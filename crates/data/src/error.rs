@@ -4,166 +4,90 @@ use std::{io, path::PathBuf};
 
 use thiserror::Error;
 
-use crate::Dataset;
+use crate::{Dataset, ImageShape, Incomplete, LONGEST_SIDE, limits::megabytes};
 
 /// What can be wrong with a data set.
 #[derive(Debug, Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum DataError {
-    /// The data set is not where it was looked for.
-    #[error(
-        "{dataset} is not in {}: there is no {expected}. Fetch it with `rehearsal data fetch \
-         {dataset}`, or say where it is with `--data DIR`",
-        home.display()
-    )]
-    Absent {
-        /// Which one.
-        dataset: Dataset,
-        /// Where it was looked for.
-        home: PathBuf,
-        /// What would have shown that it is there.
-        expected: String,
-    },
-    /// The user's own images are where the user says.
-    #[error("a folder of images is read from where you say: `--data DIR`")]
+    /// The data set was not found.
+    #[error("{dataset} is not in {}: {expected} is missing", home.display())]
+    Absent { dataset: Dataset, home: PathBuf, expected: String },
+    /// A folder of images has no default place.
+    #[error("no directory was given for the folder of images")]
     NoFolder,
-    /// Nothing says where data live.
-    #[error("nothing says where data live: set REHEARSAL_DATA, or give `--data DIR`")]
+    /// No data directory is known.
+    #[error("no data directory is known: the environment names no home directory")]
     NoHome,
-    /// A file is not there.
+    /// A file is missing.
     #[error("{} is missing: expected {expected}", path.display())]
-    Missing {
-        /// Where it should be.
-        path: PathBuf,
-        /// What it should be.
-        expected: String,
-    },
-    /// A file is there and says something impossible.
+    Missing { path: PathBuf, expected: String },
+    /// The contents of a file are not valid at `offset`, counted from 0.
     #[error("{}, byte {offset}: expected {expected}, found {found}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// Where in it, from 0.
-        offset: u64,
-        /// What should stand there.
-        expected: String,
-        /// What does.
-        found: String,
-    },
-    /// A file of text is there and a line of it is wrong.
+    Malformed { path: PathBuf, offset: u64, expected: String, found: String },
+    /// A line of a text file is not valid, counted from 1.
     #[error("{}, line {line}: expected {expected}, found `{found}`", path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// Which line, from 1.
-        line: usize,
-        /// What should stand there.
-        expected: String,
-        /// What does.
-        found: String,
-    },
+    Line { path: PathBuf, line: usize, expected: String, found: String },
     /// A file cannot be read.
     #[error("{} cannot be read: {error}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    Unreadable { path: PathBuf, error: io::Error },
     /// A file cannot be written.
     #[error("{} cannot be written: {error}", path.display())]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// A file is no image.
-    #[error(
-        "{} is no image that can be read: {why}. `--skip-bad` leaves such files out",
-        path.display()
-    )]
-    Image {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
-    /// A folder of images does not hold what it should.
+    Unwritable { path: PathBuf, error: io::Error },
+    /// A file is not an image.
+    #[error("{} is not a readable image: {why}", path.display())]
+    Image { path: PathBuf, why: String },
+    /// A folder of images does not have the expected contents.
     #[error("{}: {why}", path.display())]
-    Folder {
-        /// Which.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
+    Folder { path: PathBuf, why: String },
     /// A link leads out of the data set's directory.
-    #[error(
-        "{} is a link out of the data set's directory, to {}. `--follow-links` follows it",
-        path.display(), to.display()
-    )]
-    Link {
-        /// The link, or a file below it.
-        path: PathBuf,
-        /// Where it leads.
-        to: PathBuf,
-    },
-    /// An archive that must not be unpacked.
+    #[error("{} is a link out of the data set's directory, to {}", path.display(), to.display())]
+    Link { path: PathBuf, to: PathBuf },
+    /// An archive must not be unpacked.
     #[error("{} is refused: `{entry}` {why}", archive.display())]
-    Hostile {
-        /// The archive.
-        archive: PathBuf,
-        /// Which entry of it.
-        entry: String,
-        /// What it tries.
-        why: String,
-    },
-    /// A file is not the one that was expected.
-    #[error(
-        "{} is not the official file: its {kind} is {found}, expected {expected}",
-        path.display()
-    )]
-    Checksum {
-        /// The file.
-        path: PathBuf,
-        /// md5 or sha256.
-        kind: &'static str,
-        /// As published.
-        expected: String,
-        /// As it is.
-        found: String,
-    },
-    /// A download that nothing vouches for.
-    #[error(
-        "nothing vouches for {url}: no checksum of it is known. Pass `--trust` to take it all the \
-         same"
-    )]
-    Untrusted {
-        /// From where.
-        url: String,
-    },
-    /// A download that failed.
+    Hostile { archive: PathBuf, entry: String, why: String },
+    /// A file has another checksum than the published one.
+    #[error("{} is not the official file: its {kind} is {found}, expected {expected}", path.display())]
+    Checksum { path: PathBuf, kind: &'static str, expected: String, found: String },
+    /// No checksum is known for a download.
+    #[error("{url} cannot be checked: no checksum of it is known")]
+    Untrusted { url: String },
+    /// A download failed.
     #[error("{url} cannot be fetched: {why}")]
-    Download {
-        /// From where.
-        url: String,
-        /// Why.
-        why: String,
-    },
-    /// What was fetched is not the whole data set.
-    #[error("what was fetched is not the whole of {dataset}, and is not kept: {why}")]
-    NotWhole {
-        /// Of which data set.
-        dataset: Dataset,
-        /// What is missing or wrong.
-        why: String,
-    },
+    Download { url: String, why: String },
+    /// The fetched files have fewer images than were published.
+    #[error("the fetched files are not complete and were not kept: there are only {0}")]
+    FetchedPart(Incomplete),
+    /// The fetched files cannot be read.
+    #[error("the fetched files of {dataset} cannot be used and were not kept: {why}")]
+    FetchedBad { dataset: Dataset, why: String },
+    /// There is no address to download it from.
+    #[error("{0} has no official download")]
+    ByHand(Dataset),
+    /// A data set that is never downloaded.
+    #[error("there is nothing to fetch for {0}")]
+    NothingToFetch(Dataset),
+    /// A given file is not one of the data set's archives.
+    #[error("{} is not a file of {dataset}: expected {}", path.display(), expected.join(", "))]
+    UnknownFile { path: PathBuf, dataset: Dataset, expected: Vec<&'static str> },
+    /// A height or width that is not supported.
+    #[error(
+        "images of {side}×{side} pixels ({} each) cannot be learned from: sizes are 1 to {LONGEST_SIDE}",
+        megabytes(side.saturating_mul(*side).saturating_mul(3))
+    )]
+    Size { side: usize },
+    /// The images of a data set are larger than those that can be learned from.
+    #[error(
+        "{dataset} has images of {}×{}: {} each, {} in all, and a network needs many times as much for each image \
+         of a batch",
+        shape.height, shape.width, megabytes(shape.bytes()), megabytes(shape.bytes().saturating_mul(*images))
+    )]
+    TooLarge { dataset: Dataset, shape: ImageShape, images: usize },
     /// Threads cannot be started.
     #[error("threads cannot be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
-    /// No program can fetch it.
-    #[error("{0}")]
-    ByHand(String),
-    /// What was asked makes no sense.
+    /// The request makes no sense.
     #[error("{0}")]
     Refused(String),
 }
@@ -177,7 +101,12 @@ impl DataError {
         let places = [AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem];
         match self {
             Self::Unwritable { error, .. } => places.contains(&error.kind()),
-            Self::Download { .. } | Self::NotWhole { .. } | Self::Checksum { .. } | Self::Hostile { .. } => false,
+            Self::Download { .. }
+            | Self::FetchedPart(_)
+            | Self::FetchedBad { .. }
+            | Self::Checksum { .. }
+            | Self::Hostile { .. }
+            | Self::Threads(_) => false,
             _ => true,
         }
     }

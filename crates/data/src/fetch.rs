@@ -1,5 +1,5 @@
-//! Bringing a data set: its archives from their official place (or a mirror, or files fetched by
-//! hand), checked before they are unpacked.
+//! Fetches data sets: archives from their official address, a mirror or local files, checked before
+//! they are unpacked.
 
 mod checksum;
 mod effort;
@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-pub(crate) use checksum::found as checksum_of;
+pub(crate) use checksum::check;
 use rehearsal_files::{
     atomic,
     lock::{LockError, lock},
@@ -23,26 +23,26 @@ use crate::{
     choice::Choice,
     files::unwritable,
     sources::places100,
-    unpack::{Kind, MANIFEST, Unpacking, remove},
+    unpack::{MANIFEST, Unpacking, remove},
 };
 
-/// How long to wait for a server, and how often to try again.
+/// How long to wait for a server, and how often to retry.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
-    /// Tries in a row that bring nothing.
+    /// Failed attempts in a row before giving up.
     pub tries: u32,
-    /// The wait before the second try; it doubles from try to try.
+    /// The wait before the second attempt; it doubles with each attempt.
     pub wait: Duration,
-    /// Silence after which a connection counts as dead.
+    /// A connection without data for this long has failed.
     pub silence: Duration,
-    /// The time in which at least `slowest` bytes must come.
+    /// The time in which at least `slowest` bytes must arrive.
     pub window: Duration,
-    /// Bytes of which fewer in a `window` are too few to wait for the rest.
+    /// The fewest bytes in a `window`.
     pub slowest: u64,
 }
 
 impl Default for Timeouts {
-    /// A kilobyte a second over a minute: a data set of 100 MB would take more than a day.
+    /// At least a kilobyte a second: slower, 100 MB would take more than a day.
     fn default() -> Self {
         Self {
             tries: 6,
@@ -58,45 +58,35 @@ impl Default for Timeouts {
 pub struct Fetch<'a> {
     /// The directory of all data sets.
     pub home: &'a Path,
-    /// Another place than the official one: a URL below which files have their official names.
+    /// A URL to use instead of the official one; files below it have their official names.
     pub mirror: Option<&'a str>,
-    /// Archives that were fetched by hand.
+    /// Archives that were downloaded by other means.
     pub from: &'a [PathBuf],
-    /// Take a mirror's or a hand-fetched file as it is, where no checksum is known or it is
-    /// another.
+    /// Accept files of a mirror and local files whose checksum is unknown or differs.
     pub trust: bool,
-    /// Keep archives when they are unpacked.
+    /// Keep archives after they are unpacked.
     pub keep: bool,
-    /// Take a data set that has fewer images than were published, instead of refusing it.
+    /// Accept a data set that has fewer images than were published.
     pub part: bool,
     /// How long to wait.
     pub timeouts: Timeouts,
-    /// Who hears how far it is.
+    /// Is told the progress.
     pub progress: &'a dyn Progress,
 }
 
-/// Where an archive is while it is fetched.
-pub(crate) fn partial(home: &Path, archive: &Archive) -> PathBuf {
-    home.join("downloads").join(archive.file).with_added_extension("partial")
-}
-
 impl Fetch<'_> {
-    /// Fetches what is missing of a data set, and gives its directory.
+    /// Fetches the missing parts of a data set, and returns its directory.
     ///
     /// # Errors
     /// It cannot be fetched, is not what was published, or must not be unpacked.
     pub fn dataset(&self, dataset: Dataset) -> Result<PathBuf, DataError> {
         let card = card(dataset);
         if card.archives.is_empty() {
-            return Err(DataError::Refused(match dataset {
-                Dataset::Embedded => "embedded is inside the program: there is nothing to fetch".into(),
-                _ => format!("{dataset} is your own: there is nothing to fetch. Say where it is with `--data DIR`"),
-            }));
+            return Err(DataError::NothingToFetch(dataset));
         }
-        if let Some(stranger) = self.from.iter().find(|from| given(&card.archives, from).is_none()) {
-            let files: Vec<&str> = card.archives.iter().map(|archive| archive.file).collect();
-            let why = format!("{} is no file of {dataset}, which is in {}", stranger.display(), files.join(", "));
-            return Err(DataError::Refused(why));
+        if let Some(path) = self.from.iter().find(|from| !card.archives.iter().any(|archive| is(archive, from))) {
+            let expected = card.archives.iter().map(|archive| archive.file).collect();
+            return Err(DataError::UnknownFile { path: path.clone(), dataset, expected });
         }
         let directory = self.home.join(dataset.name());
         fs::create_dir_all(&directory).map_err(unwritable(&directory))?;
@@ -106,13 +96,13 @@ impl Fetch<'_> {
             error => unwritable(&path)(error.into()),
         })?;
         let mut brought = Vec::new();
-        for archive in &card.archives {
+        for archive in card.archives {
             let wanted = places100::wanted(dataset, archive, &directory)?;
             let wanted = |name: &str| wanted.as_ref().is_none_or(|wanted| wanted.contains(name));
             let part = directory.join(archive.part);
             if !is_there(&part) {
                 remove(&part)?;
-                brought.extend(self.archive(archive, &part, &wanted, card.by_hand)?);
+                brought.extend(self.archive(dataset, archive, &part, &wanted)?);
             }
         }
         let all_there = card.archives.iter().all(|archive| is_there(&directory.join(archive.part)));
@@ -121,43 +111,42 @@ impl Fetch<'_> {
                 let unknown = card.archives.iter().filter(|archive| archive.checksum.is_none());
                 let unknown = unknown.map(|archive| directory.join(archive.part));
                 let fetched = brought.into_iter().flat_map(|brought| [Some(brought.part), brought.download]);
-                // The error that led here says more than one of removing.
+                // An error while removing says less than the one that led here.
                 unknown.chain(fetched.flatten()).for_each(|path| drop(remove(&path)));
             })?;
         }
         Ok(directory)
     }
 
-    /// Refuses a data set that has fewer images than were published, or cannot be read at all.
+    /// Refuses a data set that has fewer images than were published, or that cannot be read.
     fn check_whole(&self, dataset: Dataset) -> Result<(), DataError> {
         let request = Request { directory: Some(self.home), follow_links_outside: true, ..Request::default() };
-        let not_whole = |why: String| DataError::NotWhole { dataset, why };
-        let found = dataset.find(&request).map_err(|error| not_whole(error.to_string()))?;
+        let found = dataset.find(&request);
+        let found = found.map_err(|error| DataError::FetchedBad { dataset, why: error.to_string() })?;
         match Incomplete::compare(dataset, None, found.count()) {
-            Some(part) if !self.part => {
-                Err(not_whole(format!("there are only {part}. `--part` takes it all the same")))
-            }
+            Some(part) if !self.part => Err(DataError::FetchedPart(part)),
             _ => Ok(()),
         }
     }
 
-    /// Fetches and unpacks one archive to `part`; gives nothing where it is yet to be brought.
+    /// Fetches and unpacks one archive to `part`; `None` if local files are used and it is not among
+    /// them.
     fn archive(
         &self,
+        dataset: Dataset,
         archive: &Archive,
         part: &Path,
         wanted: &dyn Fn(&str) -> bool,
-        by_hand: Option<&str>,
     ) -> Result<Option<Brought>, DataError> {
-        let local = self.from.iter().find(|from| given(&[*archive], from).is_some());
+        let local = self.from.iter().find(|from| is(archive, from));
         let (file, official) = match local {
             Some(file) => (file.clone(), self.check(archive, file)?),
             None if !self.from.is_empty() => {
-                let place = archive.url.map(|url| format!(", from {url}")).unwrap_or_default();
+                let place = archive.url().map(|url| format!(", from {url}")).unwrap_or_default();
                 self.progress.say(&format!("still missing: {}{place}", archive.file));
                 return Ok(None);
             }
-            None => self.downloaded(archive, by_hand)?,
+            None => self.downloaded(dataset, archive)?,
         };
         let unpacked = Unpacking {
             archive: &file,
@@ -168,7 +157,7 @@ impl Fetch<'_> {
             progress: self.progress,
         }
         .run();
-        // A download is of no more use, unless there was no room for what is in it.
+        // A download is not needed any more, unless it could not be unpacked for lack of space.
         let used = unpacked.is_ok() && !self.keep;
         let useless = unpacked.as_ref().is_err_and(|error| !matches!(error, DataError::Unwritable { .. }));
         if local.is_none() && (used || useless) {
@@ -179,17 +168,17 @@ impl Fetch<'_> {
     }
 
     /// The archive, downloaded and checked, and whether it is the official one.
-    fn downloaded(&self, archive: &Archive, by_hand: Option<&str>) -> Result<(PathBuf, bool), DataError> {
-        let url = match (self.mirror, archive.url) {
+    fn downloaded(&self, dataset: Dataset, archive: &Archive) -> Result<(PathBuf, bool), DataError> {
+        let url = match (self.mirror, archive.url()) {
             (Some(mirror), _) if mirror.ends_with(archive.file) => mirror.to_owned(),
             (Some(mirror), _) => format!("{}/{}", mirror.trim_end_matches('/'), archive.file),
-            (None, Some(url)) => url.to_owned(),
-            (None, None) => return Err(DataError::ByHand(by_hand.unwrap_or("there is no direct download").into())),
+            (None, Some(url)) => url,
+            (None, None) => return Err(DataError::ByHand(dataset)),
         };
         if archive.checksum.is_none() && !self.trust {
             return Err(DataError::Untrusted { url });
         }
-        let partial = partial(self.home, archive);
+        let partial = archive.partial(self.home);
         let whole = partial.with_extension("");
         if whole.exists() {
             match self.check(archive, &whole) {
@@ -208,7 +197,7 @@ impl Fetch<'_> {
         let resumed = download.run()?;
         let mut checked = self.check(archive, &partial);
         if checked.is_err() && resumed {
-            self.progress.say("the halves of this download do not fit together: beginning anew");
+            self.progress.say("the resumed download does not have the published checksum: starting over");
             http::forget(&partial)?;
             download.run()?;
             checked = self.check(archive, &partial);
@@ -225,15 +214,15 @@ impl Fetch<'_> {
         Ok((whole, official))
     }
 
-    /// Checks a file against what was published; true if it is that, false if it is only trusted.
+    /// Compares a file with the published checksum; false if it differs but is trusted.
     fn check(&self, archive: &Archive, file: &Path) -> Result<bool, DataError> {
         let Some(expected) = archive.checksum else { return Ok(false) };
-        let checked = checksum::check(file, expected, archive.limits.archive_bytes(), self.progress);
+        let checked = check(file, expected, archive.limits.archive_bytes(), self.progress);
         match checked {
             Err(error @ DataError::Checksum { .. })
                 if self.trust && (self.mirror.is_some() || !self.from.is_empty()) =>
             {
-                self.progress.say(&format!("{error}; taken all the same, because of --trust"));
+                self.progress.say(&format!("{error}; accepted, because it is trusted"));
                 Ok(false)
             }
             checked => checked.map(|()| true),
@@ -251,7 +240,7 @@ struct Brought {
     official: bool,
 }
 
-/// Whether an archive has become something: no empty file, no unpacked directory without files.
+/// Whether an archive has been unpacked: not to an empty file, or to a directory without files.
 fn is_there(part: &Path) -> bool {
     match part.metadata() {
         Ok(found) if found.is_dir() => part.join(MANIFEST).metadata().map_or(true, |manifest| manifest.len() > 0),
@@ -260,13 +249,7 @@ fn is_there(part: &Path) -> bool {
     }
 }
 
-/// The archive that a file fetched by hand is, by its name.
-fn given<'a>(archives: &'a [Archive], file: &Path) -> Option<&'a Archive> {
-    let name = file.file_name()?.to_str()?;
-    archives.iter().find(|archive| archive.file == name)
-}
-
-/// Whether a kind is used without unpacking.
-pub(crate) fn is_plain(archive: &Archive) -> bool {
-    archive.kind == Kind::Plain
+/// Whether a local file is that archive, by its name.
+fn is(archive: &Archive, file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name == archive.file)
 }

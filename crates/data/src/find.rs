@@ -1,4 +1,4 @@
-//! Where a data set's files are, and what they hold.
+//! Finds the files of a data set.
 
 use std::{
     path::{Path, PathBuf},
@@ -35,7 +35,7 @@ impl Found {
 }
 
 impl Dataset {
-    /// Finds the data set and reads what it holds, but decodes no image files.
+    /// Finds the data set, without decoding image files.
     pub(crate) fn find(self, request: &Request) -> Result<Found, DataError> {
         let bounds = |roots: &[PathBuf]| Bounds::new(roots, request.follow_links_outside);
         if self == Self::Embedded {
@@ -48,7 +48,7 @@ impl Dataset {
             bounds.check_listing(&listing)?;
             return Ok(self.files(listing, root, request));
         }
-        let home = request.directory.map_or_else(home::default_directory, |directory| Ok(directory.to_path_buf()))?;
+        let home = home::directory(request.directory)?;
         let roots = self.roots(&home, request.directory.is_none())?;
         let bounds = bounds(&roots)?;
         roots.iter().try_for_each(|root| bounds.check_directory(root))?;
@@ -68,8 +68,7 @@ impl Dataset {
 
     /// Image files that were found below `root`.
     fn files(self, listing: Listing, root: &Path, request: &Request) -> Found {
-        let packs = request.packs.map_or_else(|| home::packs(self, request.directory), |packs| vec![packs.into()]);
-        Found::Files(Listing { root: root.into(), dataset: Some(self), ..listing }, packs)
+        Found::Files(Listing { root: root.into(), dataset: Some(self), ..listing }, request.pack_directories(self))
     }
 
     /// How many training and test images are in `home`, without reading any of them.
@@ -100,13 +99,13 @@ impl Dataset {
             }
             Self::TinyImagenet => tiny_imagenet::list(root, request.classes),
             Self::Embedded | Self::Folder | Self::Cifar10 | Self::Cifar100 | Self::FashionMnist => {
-                unreachable!("not found by a mark, or no image files")
+                unreachable!("not found by a mark, or without image files")
             }
         }
     }
 
-    /// The directories of the data set's files in `home`; else, if `anywhere`, where the system
-    /// keeps them.
+    /// The directories of the data set's files in `home`; else, if `anywhere`, those of the system's
+    /// package.
     fn roots(self, home: &Path, anywhere: bool) -> Result<Vec<PathBuf>, DataError> {
         let place = Place::new(home, self.name());
         let root = |mark: usize| self.root(&place, home, mark);

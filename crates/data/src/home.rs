@@ -1,15 +1,23 @@
-//! Where data live: `--data`, else `$REHEARSAL_DATA`, else the platform's data directory.
+//! Where data sets and packs are: `$REHEARSAL_DATA`, else the platform's data directory.
 
 use std::path::{Path, PathBuf};
 
 use crate::{DataError, Dataset, choice::Choice};
 
-/// The directory of all data sets, where the user names none.
+/// The default directory of all data sets.
 ///
 /// # Errors
 /// The environment names no home directory.
 pub fn default_directory() -> Result<PathBuf, DataError> {
     from(|name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)).ok_or(DataError::NoHome)
+}
+
+/// `given`, else the default directory of all data sets.
+///
+/// # Errors
+/// As [`default_directory`].
+pub fn directory(given: Option<&Path>) -> Result<PathBuf, DataError> {
+    given.map_or_else(default_directory, |given| Ok(given.into()))
 }
 
 /// As [`default_directory`], with the environment as a function.
@@ -21,21 +29,21 @@ fn from(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
         if cfg!(target_os = "macos") {
             return variable("HOME").map(|home| home.join("Library/Application Support"));
         }
-        // XDG: a path that is not absolute counts as not set.
+        // XDG: a relative path is ignored.
         let said = variable("XDG_DATA_HOME").filter(|path| path.is_absolute());
         said.or_else(|| variable("HOME").map(|home| home.join(".local/share")))
     };
     variable("REHEARSAL_DATA").or_else(|| platform().map(|path| path.join("rehearsal")))
 }
 
-/// The packs of a home.
+/// The packs of a data directory.
 const PACKS: &str = "packs";
 
-/// The packs of a folder of the user's own: no class, and in nobody's way.
+/// The packs of a user's folder: hidden, so that it is not a class.
 const HIDDEN: &str = ".rehearsal/packs";
 
-/// Where packs of a data set in `directory` may be, the best place first: beside it, or where all
-/// data live. A home of data sets has a folder for them; in any other the folder is hidden.
+/// Where packs of a data set in `directory` may be: beside it, else in the default data directory. In
+/// a user's folder they are hidden.
 pub(crate) fn packs(dataset: Dataset, directory: Option<&Path>) -> Vec<PathBuf> {
     let is_home = |home: &Path| dataset != Dataset::Folder && home.join(dataset.name()).is_dir();
     let beside = directory.map(|home| home.join(if is_home(home) { PACKS } else { HIDDEN }));
@@ -45,18 +53,18 @@ pub(crate) fn packs(dataset: Dataset, directory: Option<&Path>) -> Vec<PathBuf> 
     places
 }
 
-/// Wherever packs may be in a directory of data.
+/// Where packs may be in a directory of data.
 pub(crate) fn all_packs(directory: &Path) -> [PathBuf; 2] {
     [PACKS, HIDDEN].map(|packs| directory.join(packs))
 }
 
-/// Whether packs of that directory lie beside the images, hidden.
+/// Whether it is a hidden directory of packs, beside images.
 pub(crate) fn is_hidden(packs: &Path) -> bool {
     packs.ends_with(HIDDEN)
 }
 
-/// Where the files of one data set may be: in the directory itself, in the folder of the data set's
-/// name, or in the parts that [`crate::fetch`] unpacked there.
+/// Where the files of a data set may be: in the directory itself, in the folder with the data set's
+/// name, or in the parts that were unpacked there.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     home: PathBuf,
@@ -69,8 +77,7 @@ impl Place {
         Self { home: home.into(), name }
     }
 
-    /// The directory that holds `marker`: the folder of that name in one of the places, or a place
-    /// itself.
+    /// The directory that holds `marker`: `folder` in one of the places, or a place itself.
     pub(crate) fn find(&self, folder: &str, marker: &str) -> Option<PathBuf> {
         self.places().into_iter().flat_map(|place| [place.join(folder), place]).find(|path| path.join(marker).exists())
     }
@@ -94,7 +101,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn the_environment_says_where() {
+    fn the_environment_decides() {
         assert_eq!(with(&[("HOME", "/h")]), Some("/h/.local/share/rehearsal".into()));
         assert_eq!(with(&[("HOME", "/h"), ("XDG_DATA_HOME", "/x")]), Some("/x/rehearsal".into()));
         assert_eq!(with(&[("HOME", "/h"), ("XDG_DATA_HOME", "x")]), Some("/h/.local/share/rehearsal".into()));
@@ -103,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_data_set_is_found_in_any_of_its_places_and_not_in_half_a_part() {
+    fn a_data_set_is_found_in_all_its_places_but_not_half_unpacked() {
         let home = tempfile::tempdir().unwrap();
         let place = Place::new(home.path(), "cifar100");
         let find =

@@ -1,4 +1,4 @@
-//! The idx format of MNIST and its kin: a big-endian header, then bytes.
+//! The idx format of MNIST: a big-endian header, then bytes.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub struct Images<'a> {
 /// Bytes before the first pixel.
 pub(crate) const IMAGES_HEADER: usize = 16;
 
-/// How many images an idx3 file says it has at its beginning.
+/// The number of images in the header of an idx3 file.
 pub(crate) fn count(bytes: &[u8], path: &Path) -> Result<usize, DataError> {
     header::<3>(bytes, 0x0803, path).map(|[count, ..]| count)
 }
@@ -25,7 +25,7 @@ pub(crate) fn count(bytes: &[u8], path: &Path) -> Result<usize, DataError> {
 /// Reads an idx3 file of bytes: `00 00 08 03`, count, height, width, pixels. `path` is for errors.
 ///
 /// # Errors
-/// The bytes are something else, or there are no images, or none with pixels.
+/// The bytes are not an idx3 file, or there are no images or no pixels.
 pub fn images<'a>(bytes: &'a [u8], path: &Path) -> Result<Images<'a>, DataError> {
     let [count, height, width] = header(bytes, 0x0803, path)?;
     if count == 0 || height == 0 || width == 0 {
@@ -40,7 +40,7 @@ pub fn images<'a>(bytes: &'a [u8], path: &Path) -> Result<Images<'a>, DataError>
 /// errors.
 ///
 /// # Errors
-/// The bytes are something else.
+/// The bytes are not an idx1 file, or a label is too large.
 pub fn labels(bytes: &[u8], classes: usize, path: &Path) -> Result<Vec<u16>, DataError> {
     let [count] = header(bytes, 0x0801, path)?;
     let labels = body(bytes, 8, Some(count), path)?;
@@ -75,7 +75,7 @@ fn header<const N: usize>(bytes: &[u8], magic: u32, path: &Path) -> Result<[usiz
     Ok(sizes)
 }
 
-/// Everything behind the header, which must be `length` bytes.
+/// Everything after the header, which must be `length` bytes.
 fn body<'a>(bytes: &'a [u8], start: usize, length: Option<usize>, path: &Path) -> Result<&'a [u8], DataError> {
     let body = &bytes[start..];
     match length {
@@ -83,7 +83,7 @@ fn body<'a>(bytes: &'a [u8], start: usize, length: Option<usize>, path: &Path) -
         Some(length) => Err(malformed(
             path,
             bytes.len().min(start.saturating_add(length)),
-            format!("{length} bytes behind the header"),
+            format!("{length} bytes after the header"),
             body.len().to_string(),
         )),
         None => Err(malformed(path, 4, "sizes that fit in memory".into(), "larger ones".into())),
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_cut_file_and_a_wrong_label_say_where() {
         let error = images(&TWO_BY_THREE[..20], Path::new("x")).err().unwrap().to_string();
-        assert_eq!(error, "x, byte 20: expected 6 bytes behind the header, found 4");
+        assert_eq!(error, "x, byte 20: expected 6 bytes after the header, found 4");
         let error = labels(&[0, 0, 8, 1, 0, 0, 0, 2, 3, 10], 10, Path::new("y")).unwrap_err().to_string();
         assert_eq!(error, "y, byte 9: expected a label below 10, found 10");
     }

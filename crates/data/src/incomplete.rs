@@ -1,16 +1,16 @@
-//! Data sets of which fewer images are here than were published.
+//! Data sets with fewer images than were published.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use rehearsal_files::text::thousands;
 use serde::{Deserialize, Serialize};
 
-use crate::{DataError, Dataset, Image, ImageShape, Skipped, Source, Split, catalogue::card, photos::Ignored};
+use crate::{Dataset, catalogue::card};
 
-/// How many images of a split are here, and how many were published.
+/// How many images a split has, and how many were published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// Images that are here.
+    /// Images that were found.
     pub found: usize,
     /// Images that the catalogue says there are.
     pub published: usize,
@@ -23,7 +23,7 @@ impl fmt::Display for Count {
     }
 }
 
-/// A data set of which only a part is here.
+/// A data set with fewer images than were published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Incomplete {
     /// Which one.
@@ -35,8 +35,8 @@ pub struct Incomplete {
 }
 
 impl Incomplete {
-    /// Compares the training and test images that were found with the catalogue; `classes` is how
-    /// many were asked for. None where nothing is missing, or nobody knows.
+    /// Compares the number of training and test images with the catalogue; `classes` is how many were
+    /// asked for. `None` if nothing is missing, or nothing is known.
     pub(crate) fn compare(dataset: Dataset, classes: Option<usize>, found: (usize, usize)) -> Option<Self> {
         let card = card(dataset);
         let times = match (classes, card.classes) {
@@ -52,7 +52,7 @@ impl Incomplete {
         })
     }
 
-    /// For a table: `30,000 of 50,000`, and `5,000 of 10,000 test` where only those are missing.
+    /// For a table: `30,000 of 50,000`, or `5,000 of 10,000 test` if only those are missing.
     pub fn short(&self) -> String {
         if self.train.found < self.train.published { self.train.to_string() } else { format!("{} test", self.test) }
     }
@@ -64,66 +64,6 @@ impl fmt::Display for Incomplete {
     }
 }
 
-/// `inner`, which says what is missing of it; itself where nothing is.
-pub(crate) fn saying_so(inner: Arc<dyn Source>, incomplete: Option<Incomplete>) -> Arc<dyn Source> {
-    match incomplete {
-        Some(incomplete) => Arc::new(Part { inner, incomplete: [incomplete] }),
-        None => inner,
-    }
-}
-
-/// A part of a data set.
-struct Part {
-    inner: Arc<dyn Source>,
-    incomplete: [Incomplete; 1],
-}
-
-impl Source for Part {
-    fn shape(&self) -> ImageShape {
-        self.inner.shape()
-    }
-
-    fn class_names(&self) -> &[String] {
-        self.inner.class_names()
-    }
-
-    fn labels(&self, split: Split) -> &[u16] {
-        self.inner.labels(split)
-    }
-
-    fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
-        self.inner.image(split, index)
-    }
-
-    fn sha256(&self) -> &str {
-        self.inner.sha256()
-    }
-
-    fn domain_names(&self) -> &[String] {
-        self.inner.domain_names()
-    }
-
-    fn domains(&self, split: Split) -> &[u16] {
-        self.inner.domains(split)
-    }
-
-    fn parts(&self) -> Vec<usize> {
-        self.inner.parts()
-    }
-
-    fn skipped(&self) -> &[Skipped] {
-        self.inner.skipped()
-    }
-
-    fn ignored(&self) -> &[Ignored] {
-        self.inner.ignored()
-    }
-
-    fn incomplete(&self) -> &[Incomplete] {
-        &self.incomplete
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,7 +72,7 @@ mod tests {
     fn counts_are_compared_with_the_catalogue() {
         let compare = |dataset, classes, found| Incomplete::compare(dataset, classes, found);
         assert_eq!(compare(Dataset::Cifar100, None, (50_000, 10_000)), None);
-        assert_eq!(compare(Dataset::Folder, None, (1, 0)), None, "nobody knows how many there should be");
+        assert_eq!(compare(Dataset::Folder, None, (1, 0)), None, "the number is not known");
         let part = compare(Dataset::Cifar100, None, (30_000, 10_000)).unwrap();
         assert_eq!(part.short(), "30,000 of 50,000");
         let text = "30,000 of 50,000 training images and 10,000 of 10,000 test images of cifar100";

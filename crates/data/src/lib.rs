@@ -1,10 +1,12 @@
-//! Data sets of continual learning: from an official URL to pixels.
+//! Data sets of continual learning, from files to pixels.
 //!
-//! [`catalogue`] says what each data set is, [`fetch`] brings its archives, [`unpack`] opens them
-//! without trusting them, and [`Dataset::open`] gives a [`Source`]: labels at once, images when
-//! asked. Data sets of image files are decoded and resized once, into a memory-mapped [`pack`];
-//! after that a run starts at once and many runs share the pages. [`photos`] finds and reads a
-//! user's own.
+//! [`catalogue`] says what each data set is, and [`Dataset::open`] returns a [`Source`]: labels at
+//! once, images when asked. Data sets of image files are decoded and resized once, into a
+//! memory-mapped [`pack`]; after that a run starts at once and many runs share the pages. [`photos`]
+//! finds and reads a user's images.
+//!
+//! With the feature `fetch`, `fetch` downloads data sets, `unpack` unpacks their archives and
+//! `verify` checks them. Without it, this crate needs no HTTP client.
 //!
 //! ```
 //! use rehearsal_data::{Dataset, Request, Split};
@@ -15,8 +17,11 @@
 //! # Ok::<(), rehearsal_data::DataError>(())
 //! ```
 //!
-//! Nothing here trusts a byte that it reads: archives, pickles and images are limited in size and
-//! number, no path leaves its directory, and what is wrong is an error that names the file.
+//! Input is not trusted: archives, pickles and images are limited in size and number, no path
+//! leaves its directory, and an error names the file.
+
+// One block maps a file: mapped.rs.
+#![deny(unsafe_code)]
 
 pub mod catalogue;
 pub mod chain;
@@ -25,36 +30,42 @@ pub mod clean;
 mod dataset;
 pub mod decode;
 mod error;
+#[cfg(feature = "fetch")]
 pub mod fetch;
+#[cfg_attr(not(feature = "fetch"), allow(dead_code, reason = "some functions are for fetching only"))]
 mod files;
 mod find;
 pub mod home;
 pub mod idx;
+mod in_memory;
 mod incomplete;
 mod limits;
 mod links;
 mod mapped;
 pub mod pack;
+mod paths;
 pub mod photos;
 pub mod pickle;
 mod pixels;
 pub mod preview;
 mod progress;
-mod reshape;
 mod source;
 mod sources;
 mod split;
 pub mod stats;
 mod told;
+#[cfg(feature = "fetch")]
 pub mod unpack;
+#[cfg(feature = "fetch")]
 pub mod verify;
+mod view;
 
 pub use chain::Chain;
 pub use dataset::{Dataset, Request};
 pub use error::DataError;
+pub use in_memory::InMemory;
 pub use incomplete::{Count, Incomplete};
 pub use limits::LONGEST_SIDE;
-pub use mapped::explain_cut_files;
 pub use pixels::{Image, ImageShape};
 pub use progress::{Progress, Unit};
 pub use rehearsal_files::text::printable;

@@ -1,4 +1,4 @@
-//! Symbolic links in a data set: where they may lead.
+//! Checks where the symbolic links of a data set lead.
 
 use std::{
     collections::BTreeSet,
@@ -11,11 +11,11 @@ use crate::{
     pack::{Entry, Listing},
 };
 
-/// The directories that a data set's files must be in, whatever links lead to.
+/// The directories that a data set's files must be in.
 pub(crate) struct Bounds {
     /// Real paths: without links.
     roots: Vec<PathBuf>,
-    /// The user allows links to lead anywhere.
+    /// Links may lead anywhere.
     anywhere: bool,
 }
 
@@ -26,7 +26,7 @@ impl Bounds {
         Ok(Self { roots: roots.iter().map(real).collect::<Result<_, _>>()?, anywhere })
     }
 
-    /// The real path of `path`; refused where it is out of bounds.
+    /// The real path of `path`; an error if it is out of bounds.
     pub(crate) fn real(&self, path: &Path) -> Result<PathBuf, DataError> {
         let real = path.canonicalize().map_err(unreadable(path))?;
         if self.anywhere || self.roots.iter().any(|root| real.starts_with(root)) {
@@ -47,7 +47,7 @@ impl Bounds {
         if self.anywhere {
             return Ok(());
         }
-        // A file that is missing is an error where it is read, which says more.
+        // A missing file is reported when it is read.
         let mut folders = BTreeSet::new();
         for Entry { path, .. } in Split::BOTH.iter().flat_map(|&split| listing.entries(split)) {
             if path.is_symlink() && path.exists() {

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! header   one line of JSON, filled with spaces to 4,096 bytes: key, shape, how many images
-//! images   [count, height, width, channels] bytes; zeros where a file was no image
+//! images   [count, height, width, channels] bytes; zeros if a file is not an image
 //! journal  one line of JSON per chunk: CRC-32 of its pixels, SHA-256 of each file it was made
 //!          from, which of them were bad, CRC-32 of the line
 //! ```
@@ -12,28 +12,24 @@
 //! their chunk is used.
 //!
 //! While it is made, images and journal are two files (`….pack.partial`, `….pack.journal`). A chunk
-//! counts when its line is in the journal and its pixels have the line's CRC: whatever a killed
-//! process left, the next one goes on behind the last chunk that counts. Then the journal is put
-//! behind the images, and the file is synced and renamed: a `.pack` is always complete.
-//!
-//! When files change, another pack is made, and images of files that have not changed are copied
-//! from the older ones.
+//! is complete when its line is in the journal and its pixels have the line's CRC: after a kill, the
+//! next process continues after the last complete chunk. At the end the journal is appended to the
+//! images, and the file is synced and renamed: a `.pack` is always complete. When files change,
+//! another pack is made.
 
 mod checked;
 mod format;
 mod make;
-mod older;
 mod place;
 mod writer;
 
 use std::path::{Path, PathBuf};
 
-use rehearsal_files::{sha256::finish, text::thousands};
+use rehearsal_files::sha256::finish;
 use sha2::{Digest, Sha256};
 
 use checked::Checked;
 pub(crate) use format::{Chunk, Header, Owner, Stamp};
-use older::Older;
 use place::Place;
 
 use crate::{
@@ -48,16 +44,16 @@ pub struct Entry {
     pub path: PathBuf,
     /// Its class.
     pub label: u16,
-    /// Its domain; 0 where there are none.
+    /// Its domain; 0 if there are none.
     pub domain: u16,
 }
 
 /// The image files of a data set.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// What the classes are called.
+    /// The names of the classes.
     pub class_names: Vec<String>,
-    /// What the domains are called; empty where there are none.
+    /// The names of the domains; empty if there are none.
     pub domain_names: Vec<String>,
     /// The training images.
     pub train: Vec<Entry>,
@@ -65,11 +61,11 @@ pub struct Listing {
     pub test: Vec<Entry>,
     /// Files among them that are not read.
     pub ignored: Vec<Ignored>,
-    /// Some class is a folder inside a folder, and is called by its path.
+    /// Some class is a folder inside a folder, and its name is a path.
     pub nested: bool,
     /// The directory of the data set, as the user gave it.
     pub root: PathBuf,
-    /// Which data set it is, if it is one of ours.
+    /// Which data set it is, if it is in the catalogue.
     pub dataset: Option<Dataset>,
 }
 
@@ -89,49 +85,46 @@ pub struct Packing<'a> {
     pub name: &'a str,
     /// Height and width of the packed images.
     pub size: usize,
-    /// Leave out files that are no images.
+    /// Skip files that are not images.
     pub skip_bad: bool,
-    /// On how many threads; else on as many as there are cores.
+    /// Number of threads; `None` for one per core.
     pub threads: Option<usize>,
-    /// Where packs may be: in the first of them that can be written to, new ones are made.
+    /// Where packs may be; new ones are made in the first that is writable.
     pub directories: &'a [PathBuf],
-    /// Who hears how far it is.
+    /// Is told the progress.
     pub progress: &'a dyn Progress,
 }
 
 /// Opens the packs of a listing, and makes them if they are not there.
 ///
 /// # Errors
-/// A file is no image (unless bad ones are skipped), or the pack cannot be written or read.
+/// A file is not an image (unless they are skipped), or the pack cannot be written or read.
 pub fn open(listing: Listing, packing: &Packing) -> Result<Packed, DataError> {
     let mut digest = Sha256::new();
     let mut skipped = Vec::new();
     let [train, test] = place::places(&listing, packing)?;
-    let older = if train.is_made && test.is_made { Older::default() } else { Older::find(packing) };
     let mut part = |split: Split, place: Place| -> Result<Part, DataError> {
-        let part = part(listing.entries(split), split, place, packing, &older)?;
+        let part = part(listing.entries(split), split, place, packing)?;
         digest.update(split.name());
         digest.update(&part.files);
         skipped.extend(part.skipped.iter().cloned());
         Ok(part)
     };
-    let (train, test) = (part(Split::Train, train)?, part(Split::Test, test)?);
-    let copied = train.copied + test.copied;
-    if copied > 0 {
-        packing.progress.say(&format!("{} of them were in older packs", thousands(copied)));
-    }
+    let parts = [part(Split::Train, train)?, part(Split::Test, test)?];
     let shape = ImageShape { height: packing.size, width: packing.size, channels: 3 };
     let Listing { class_names, domain_names, ignored, .. } = listing;
-    Ok(Packed { shape, class_names, domain_names, train, test, sha256: finish(digest), skipped, ignored })
+    Ok(Packed { shape, class_names, domain_names, parts, sha256: finish(digest), skipped, ignored })
 }
 
-fn part(entries: &[Entry], split: Split, place: Place, packing: &Packing, older: &Older) -> Result<Part, DataError> {
+fn part(entries: &[Entry], split: Split, place: Place, packing: &Packing) -> Result<Part, DataError> {
     let Place { path, header, is_made } = place;
-    let copied = if is_made { 0 } else { make::make(&path, entries, &header, split, packing, older)? };
+    if !is_made {
+        make::make(&path, entries, &header, split, packing)?;
+    }
     let map = Mapped::open(&path, u64::MAX).map_err(unreadable(&path))?;
     let chunks = format::read(&map, &header, &path)?;
     let images = Checked::new(map, header, &path, &chunks);
-    Ok(Part { copied, ..Part::new(images, &chunks, entries, packing.skip_bad)? })
+    Part::new(images, &chunks, entries, packing.skip_bad)
 }
 
 /// A split of a packed data set.
@@ -140,13 +133,11 @@ struct Part {
     images: Checked,
     labels: Vec<u16>,
     domains: Vec<u16>,
-    /// The place of each image in the pack: files that were no images have places, but no index.
+    /// The place of each image in the pack: files that are not images have a place, but no index.
     places: Vec<u32>,
     skipped: Vec<Skipped>,
     /// Labels, domains and the digests of all files.
     files: Vec<u8>,
-    /// How many images came from older packs when it was made just now.
-    copied: usize,
 }
 
 impl Part {
@@ -171,7 +162,7 @@ impl Part {
                 }
             }
         }
-        Ok(Self { images, labels, domains, places, skipped, files, copied: 0 })
+        Ok(Self { images, labels, domains, places, skipped, files })
     }
 }
 
@@ -181,20 +172,11 @@ pub struct Packed {
     shape: ImageShape,
     class_names: Vec<String>,
     domain_names: Vec<String>,
-    train: Part,
-    test: Part,
+    /// Of [`Split::BOTH`].
+    parts: [Part; 2],
     sha256: String,
     skipped: Vec<Skipped>,
     ignored: Vec<Ignored>,
-}
-
-impl Packed {
-    fn part(&self, split: Split) -> &Part {
-        match split {
-            Split::Train => &self.train,
-            Split::Test => &self.test,
-        }
-    }
 }
 
 impl Source for Packed {
@@ -207,11 +189,11 @@ impl Source for Packed {
     }
 
     fn labels(&self, split: Split) -> &[u16] {
-        &self.part(split).labels
+        &self.parts[split as usize].labels
     }
 
     fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
-        let part = self.part(split);
+        let part = &self.parts[split as usize];
         part.images.image(part.places[index] as usize)
     }
 
@@ -224,7 +206,7 @@ impl Source for Packed {
     }
 
     fn domains(&self, split: Split) -> &[u16] {
-        if self.domain_names.is_empty() { &[] } else { &self.part(split).domains }
+        if self.domain_names.is_empty() { &[] } else { &self.parts[split as usize].domains }
     }
 
     fn skipped(&self) -> &[Skipped] {
@@ -236,11 +218,11 @@ impl Source for Packed {
     }
 }
 
-/// Checks every chunk of a pack against its CRC; gives the numbers of the bad images' chunks as
-/// ranges of images, and nothing where another version of this program made the pack.
+/// Compares every chunk of a pack with its CRC, and returns the ranges of images of bad chunks;
+/// `None` if another version of this program made the pack.
 ///
 /// # Errors
-/// The file is no pack.
+/// The file is not a pack.
 pub fn verify(path: &Path) -> Result<Option<Vec<std::ops::Range<usize>>>, DataError> {
     let map = Mapped::open(path, u64::MAX).map_err(unreadable(path))?;
     if Header::is_of_another_version(&map) {

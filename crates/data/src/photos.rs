@@ -1,12 +1,10 @@
-//! Photos as people have them: folders of classes, with whatever else lies among them.
+//! Folders of photos, one folder per class.
 //!
-//! [`scan`] finds the images below a folder and their classes, and says of every other file why it
-//! is not read; [`find`] does so without classes, for images that are to be named; [`read`] makes
-//! pixels of one.
+//! [`scan`] finds the images below a folder and their classes, and reports why other files are not
+//! read; [`find`] does so without classes, for prediction; [`read`] decodes one.
 //!
-//! A folder that holds images, or no folders, is a class. It is called by its path below the root,
-//! joined by `/`: `boots`, `bags/leather`. Classes come in order of their paths, images in order of
-//! their names.
+//! A folder with images, or without folders, is a class. Its name is its path below the root, joined
+//! by `/`: `boots`, `bags/leather`. Classes are sorted by path, images by name.
 
 mod beside;
 mod find;

@@ -1,4 +1,4 @@
-//! What an image is.
+//! An image in memory.
 
 use std::{cmp::Ordering, fmt, ops::Deref, sync::Arc};
 
@@ -24,9 +24,8 @@ impl ImageShape {
     }
 }
 
-/// An image as it is stored: `[height, width, channels]` bytes, shared, never changed. Those of a
-/// pack stay in its mapped file, which is in memory anyway: keeping such an image costs a few
-/// bytes.
+/// An image: `[height, width, channels]` bytes, shared, never changed. Images of a pack stay in the
+/// mapped file, so that keeping one costs a few bytes.
 #[derive(Clone)]
 pub struct Image(Bytes);
 

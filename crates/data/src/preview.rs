@@ -1,13 +1,7 @@
-//! A contact sheet: a row of images for every class, with its name, in as many columns of rows as
-//! make the sheet about square.
+//! A contact sheet: a row of images for each class, with its name, in as many columns as make the
+//! sheet about square.
 
-mod dots;
-mod lettering;
-
-pub use dots::Dots;
-pub use lettering::{Lettering, Letters};
-
-use image::{ImageFormat, Rgb, RgbImage};
+use image::{GrayImage, ImageFormat, Rgb, RgbImage};
 
 use crate::{DataError, ImageShape, Source, Split};
 
@@ -15,40 +9,36 @@ use crate::{DataError, ImageShape, Source, Split};
 const MARGIN: usize = 4;
 /// Pixels between two columns of rows.
 const GUTTER: usize = 24;
-/// Images of fewer rows than this are shown enlarged.
+/// Smaller images are enlarged.
 const SMALLEST: usize = 48;
-/// Letters of a name that are written.
+/// Characters of a name that are drawn.
 const LONGEST_NAME: usize = 32;
 /// Pixels of the largest sheet: three bytes each in memory.
 const MOST_PIXELS: usize = 1 << 28;
-const BACKGROUND: Rgb<u8> = Rgb([255, 255, 255]);
-const INK: Rgb<u8> = Rgb([32, 32, 32]);
+/// Black, not quite.
+const INK: u8 = 32;
 
-/// The first `per_class` images of every class of a split, one row a class, its name at the left.
-/// Small images are shown enlarged. Names are written in dots, which have no letters but A to Z.
+/// A PNG of the first `per_class` images of every class of a split: one row per class, its name at
+/// the left. `draw_text` draws a name: 0 is paper and 255 is ink.
 ///
 /// # Errors
-/// An image cannot be read.
-pub fn sheet(source: &dyn Source, split: Split, per_class: usize) -> Result<Vec<u8>, DataError> {
-    sheet_in(&Dots, source, split, per_class)
-}
-
-/// As [`sheet`], with names in letters of one's own.
-///
-/// # Errors
-/// An image cannot be read.
-pub fn sheet_in(
-    lettering: &dyn Lettering,
+/// An image cannot be read, or the sheet would be too large.
+pub fn sheet(
     source: &dyn Source,
     split: Split,
     per_class: usize,
+    draw_text: &dyn Fn(&str) -> GrayImage,
 ) -> Result<Vec<u8>, DataError> {
-    let names: Vec<Letters> = source.class_names().iter().map(|name| lettering.letters(&readable(name))).collect();
+    let names: Vec<GrayImage> = source.class_names().iter().map(|name| draw_text(&readable(name))).collect();
     let layout = Layout::new(source.shape(), &names, per_class);
     layout.check()?;
-    let mut sheet = RgbImage::from_pixel(layout.width() as u32, layout.height() as u32, BACKGROUND);
+    let mut sheet = RgbImage::from_pixel(layout.width() as u32, layout.height() as u32, Rgb([255; 3]));
     for (class, name) in names.iter().enumerate() {
-        name.draw(layout.name(class), INK, BACKGROUND, &mut sheet);
+        let (left, top) = layout.name(class);
+        for (x, y, ink) in name.enumerate_pixels() {
+            let shade = 255 - (u32::from(ink.0[0]) * u32::from(255 - INK) + 127) / 255;
+            sheet.put_pixel(left as u32 + x, top as u32 + y, Rgb([shade as u8; 3]));
+        }
     }
     let mut shown = vec![0; names.len()];
     for (index, &label) in source.labels(split).iter().enumerate() {
@@ -64,7 +54,7 @@ pub fn sheet_in(
     Ok(png.into_inner())
 }
 
-/// `maple_tree` is how a file says `maple tree`. Of a long name, the first letters.
+/// `maple_tree` as `maple tree`; long names are shortened.
 fn readable(name: &str) -> String {
     let name = name.replace('_', " ");
     match name.char_indices().nth(LONGEST_NAME) {
@@ -73,26 +63,26 @@ fn readable(name: &str) -> String {
     }
 }
 
-/// What stands where, in pixels. Places are (left, top).
+/// The places of names and images in pixels, as (left, top).
 struct Layout {
     shape: ImageShape,
-    /// How often each pixel of an image is repeated, across and down.
+    /// How often each pixel of an image is repeated, horizontally and vertically.
     zoom: usize,
     per_class: usize,
-    /// Pixels of the longest name, and of the highest.
+    /// Of the longest and of the highest name.
     name_width: usize,
     name_height: usize,
-    /// Classes below one another.
+    /// Classes in a column.
     rows: usize,
     /// Columns of classes.
     columns: usize,
 }
 
 impl Layout {
-    fn new(shape: ImageShape, names: &[Letters], per_class: usize) -> Self {
+    fn new(shape: ImageShape, names: &[GrayImage], per_class: usize) -> Self {
         let zoom = SMALLEST.div_ceil(shape.height.max(shape.width).max(1));
-        let name_width = names.iter().map(|name| name.width).max().unwrap_or(0);
-        let name_height = names.iter().map(|name| name.height).max().unwrap_or(0);
+        let name_width = names.iter().map(|name| name.width() as usize).max().unwrap_or(0);
+        let name_height = names.iter().map(|name| name.height() as usize).max().unwrap_or(0);
         let mut layout = Self { shape, zoom, per_class, name_width, name_height, rows: names.len(), columns: 1 };
         while layout.width() < layout.height() && layout.rows > 1 {
             layout.columns += 1;
@@ -101,7 +91,7 @@ impl Layout {
         layout
     }
 
-    /// Refuses a sheet beyond all measure.
+    /// Refuses a sheet that is too large.
     fn check(&self) -> Result<(), DataError> {
         let (width, height) = (self.width(), self.height());
         if width.saturating_mul(height) <= MOST_PIXELS {
@@ -138,13 +128,13 @@ impl Layout {
         (class / self.rows * self.column() + MARGIN, class % self.rows * self.row() + MARGIN)
     }
 
-    /// Where a class's name is: in the middle of its row.
+    /// The place of a class's name: in the middle of its row.
     fn name(&self, class: usize) -> (usize, usize) {
         let (left, top) = self.corner(class);
         (left, top + (self.row() - MARGIN - self.name_height) / 2)
     }
 
-    /// Where an image of a class is.
+    /// The place of an image of a class.
     fn image(&self, class: usize, number: usize) -> (usize, usize) {
         let (left, top) = self.corner(class);
         (left + self.name_width + MARGIN + number * self.step(), top)
@@ -167,11 +157,16 @@ mod tests {
     use super::*;
     use crate::{Dataset, Request, decode::decode};
 
+    /// A bar of ink, ten pixels for each character.
+    fn bar(text: &str) -> GrayImage {
+        GrayImage::from_pixel(10 * text.chars().count() as u32, 14, image::Luma([255]))
+    }
+
     #[test]
-    fn a_sheet_shows_the_very_pixels_in_rows_of_classes() {
+    fn a_sheet_shows_the_exact_pixels_in_rows_of_classes() {
         let source = Dataset::Embedded.open(&Request::default()).unwrap();
-        let sheet = decode(&sheet(&*source, Split::Test, 10).unwrap()).unwrap();
-        let left = MARGIN + "ankle boot".len() * dots::ADVANCE + MARGIN;
+        let sheet = decode(&sheet(&*source, Split::Test, 10, &bar).unwrap()).unwrap();
+        let left = MARGIN + 10 * "ankle boot".len() + MARGIN;
         assert_eq!((sheet.height, sheet.width), (MARGIN + 10 * 60, left + 10 * 60), "enlarged twice");
         let trousers: Vec<usize> =
             source.labels(Split::Test).iter().enumerate().filter(|(_, label)| **label == 1).map(|(i, _)| i).collect();
@@ -180,14 +175,16 @@ mod tests {
             let at = 3 * ((MARGIN + 60 + 2 * y) * sheet.width + left + 2 * 60 + 2 * x);
             assert_eq!(sheet.pixels[at], image[y * 28 + x], "third trousers, row {y}, column {x}");
         }
-        let name = sheet.pixels[..3 * sheet.width * 60].chunks(3).filter(|pixel| *pixel == INK.0).count();
-        assert!(name > 20, "the first class's name is written");
+        let ink = |x: usize, y: usize| sheet.pixels[3 * (y * sheet.width + x)];
+        let middle = MARGIN + 28;
+        assert_eq!((ink(MARGIN, middle), ink(MARGIN + 69, middle)), (INK, INK), "`t-shirt` is drawn");
+        assert_eq!((ink(MARGIN + 70, middle), ink(MARGIN, middle - 8)), (255, 255), "and ends");
     }
 
     #[test]
-    fn a_sheet_beyond_all_measure_is_refused() {
+    fn a_sheet_that_is_too_large_is_refused() {
         let layout = |classes: usize, size: usize| {
-            let names = vec![Dots.letters("a"); classes];
+            let names = vec![bar("a"); classes];
             Layout::new(ImageShape { height: size, width: size, channels: 3 }, &names, 100)
         };
         assert!(layout(100, 32).check().is_ok());
@@ -196,8 +193,8 @@ mod tests {
     }
 
     #[test]
-    fn many_classes_stand_in_columns_and_none_over_another() {
-        let names = vec![Dots.letters("a maple tree"); 100];
+    fn many_classes_are_in_columns_and_do_not_overlap() {
+        let names = vec![bar("a maple tree"); 100];
         let shape = ImageShape { height: 32, width: 32, channels: 3 };
         let layout = Layout::new(shape, &names, 10);
         assert!(layout.columns > 1 && layout.columns * layout.rows >= 100);

@@ -1,4 +1,4 @@
-//! How far a long piece of work is, told to whoever shows it.
+//! Progress of long work.
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,16 +9,15 @@ pub enum Unit {
     Items,
 }
 
-/// Hears how far a long piece of work is. Every method does nothing unless it is written: `()`
-/// shows nothing.
+/// Is told the progress of long work. The default methods do nothing, and `()` shows nothing.
 pub trait Progress: Sync {
-    /// Something begins, such as `cifar-100-binary.tar.gz`, at `done` of `total`.
+    /// Work begins, such as `cifar-100-binary.tar.gz`, at `done` of `total`.
     fn begin(&self, _what: &str, _unit: Unit, _done: u64, _total: Option<u64>) {}
-    /// So much more is done.
+    /// More is done.
     fn advance(&self, _by: u64) {}
-    /// It is done.
+    /// The work is done.
     fn end(&self) {}
-    /// A sentence worth saying.
+    /// A message for the user.
     fn say(&self, _line: &str) {}
 }
 

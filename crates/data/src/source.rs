@@ -7,9 +7,9 @@ use crate::{DataError, Image, ImageShape, Incomplete, photos::Ignored};
 /// The two parts of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// What a learner learns from.
+    /// For training.
     Train,
-    /// What it is tested on.
+    /// For testing.
     Test,
 }
 
@@ -17,7 +17,7 @@ impl Split {
     /// Both, in the order in which they are read.
     pub const BOTH: [Self; 2] = [Self::Train, Self::Test];
 
-    /// Its name in files and sentences.
+    /// Its name in files and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Train => "train",
@@ -26,12 +26,12 @@ impl Split {
     }
 }
 
-/// A file that could not be read as an image and was left out because the user allowed it.
+/// A file that is not an image and was skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// Why it is not an image.
     pub why: String,
 }
 
@@ -39,7 +39,7 @@ pub struct Skipped {
 pub trait Source: Send + Sync {
     /// Height, width and channels of every image.
     fn shape(&self) -> ImageShape;
-    /// What the classes are called, by number.
+    /// The names of the classes.
     fn class_names(&self) -> &[String];
     /// The label of every image of a split.
     fn labels(&self, split: Split) -> &[u16];
@@ -48,32 +48,31 @@ pub trait Source: Send + Sync {
     /// # Errors
     /// The image cannot be read.
     fn image(&self, split: Split, index: usize) -> Result<Image, DataError>;
-    /// SHA-256 of all the bytes that the source was made from, in hexadecimal.
+    /// SHA-256 of all bytes of the data set, in hexadecimal.
     fn sha256(&self) -> &str;
 
-    /// What the domains are called, where the same classes were recorded under several conditions
-    /// (the sessions of CORe50); else none.
+    /// The names of the domains, if the same classes were recorded under several conditions (the
+    /// sessions of CORe50).
     fn domain_names(&self) -> &[String] {
         &[]
     }
-    /// The domain of every image of a split; empty where there are none.
+    /// The domain of every image of a split; empty if there are none.
     fn domains(&self, _: Split) -> &[u16] {
         &[]
     }
-    /// How many classes each of the data sets has that this one is a chain of, in order; for a
-    /// single one, all of them.
+    /// The number of classes of each of the concatenated data sets.
     fn parts(&self) -> Vec<usize> {
         vec![self.class_names().len()]
     }
-    /// The data sets of which fewer images are here than were published; empty where all are.
+    /// The data sets with fewer images than were published.
     fn incomplete(&self) -> &[Incomplete] {
         &[]
     }
-    /// What was left out.
+    /// Files that were skipped.
     fn skipped(&self) -> &[Skipped] {
         &[]
     }
-    /// Files among the images that are not read, because they are none or of another format.
+    /// Files among the images that are not read.
     fn ignored(&self) -> &[Ignored] {
         &[]
     }

@@ -1,19 +1,18 @@
-//! Which images are for training and which for testing, where a data set does not say.
+//! Splits a data set into training and test images, if it has no split.
 
 use sha2::{Digest, Sha256};
 
-/// Part of what a published result means: never change it.
+/// Published results depend on it: never change it.
 const SEED: &[u8] = b"rehearsal split 1 ";
 
-/// How many of a class's images are for testing: one of `share`, at least one where there are two.
+/// How many images of a class are for testing: one of `share`, at least one if there are two.
 pub(crate) fn tests_of(images: usize, share: usize) -> usize {
     (images / share).max(usize::from(images > 1))
 }
 
-/// For each of the `names` of one class, whether it is a test image: one of `share`, at least one
-/// where there are two. Names are ordered by their SHA-256 behind a fixed seed and the first are
-/// taken, so that the choice depends on nothing else: not on the order of the list, the machine, or
-/// other classes.
+/// For each of the `names` of one class, whether it is a test image. Names are ordered by the SHA-256
+/// of a fixed seed and the name, and the first are for testing: the choice does not depend on the
+/// order of the list, the machine or other classes.
 pub(crate) fn seeded(names: &[String], share: usize) -> Vec<bool> {
     let digest = |name: &String| -> [u8; 32] { Sha256::new().chain_update(SEED).chain_update(name).finalize().into() };
     let mut order: Vec<([u8; 32], usize)> = names.iter().enumerate().map(|(i, name)| (digest(name), i)).collect();
@@ -31,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_choice_depends_on_names_alone() {
+    fn the_choice_depends_only_on_names() {
         let names: Vec<String> = (0..600).map(|i| format!("n01/{i}.jpg")).collect();
         let test = seeded(&names, 6);
         assert_eq!(test.iter().filter(|&&test| test).count(), 100);

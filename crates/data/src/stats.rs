@@ -1,4 +1,4 @@
-//! What is in a data set: counts, means, and images that are in both splits.
+//! Statistics of a data set: counts, means, and images that are in both splits.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{DataError, Progress, Source, Split, Unit};
 
-/// What is in a data set.
+/// Statistics of a data set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stats {
     /// Height, width and channels.
@@ -23,15 +23,15 @@ pub struct Stats {
     pub mean: Vec<f64>,
     /// Standard deviation of each channel over the training images.
     pub std: Vec<f64>,
-    /// Training images whose pixels an earlier one has.
+    /// Training images with the same pixels as an earlier one.
     pub duplicates_in_train: usize,
-    /// Test images whose pixels a training image has.
+    /// Test images with the same pixels as a training image.
     pub test_in_train: usize,
-    /// Files that were left out.
+    /// Files that were skipped.
     pub skipped: usize,
     /// Files that are not read.
     pub ignored: usize,
-    /// SHA-256 of the data, as results name it.
+    /// SHA-256 of the data, as in results.
     pub data_sha256: String,
 }
 
@@ -46,28 +46,28 @@ pub struct ClassCount {
     pub test: usize,
 }
 
-/// What one image adds: a sum and a sum of squares per channel, and a digest of its pixels.
+/// Sum and sum of squares per channel, and a digest of the pixels.
 struct Image {
     sums: Vec<(u64, u64)>,
     digest: [u8; 16],
 }
 
-/// Looks at every image.
+/// Reads every image.
 ///
 /// # Errors
 /// An image cannot be read.
 pub fn stats(source: &dyn Source, progress: &dyn Progress) -> Result<Stats, DataError> {
     let shape = source.shape();
     let [train, test] = Split::BOTH.map(|split| source.labels(split).len());
-    progress.begin("looking at every image", Unit::Items, 0, Some((train + test) as u64));
-    let looked = |split: Split, count: usize| -> Result<Vec<Image>, DataError> {
-        let look = |index| {
+    progress.begin("reading images", Unit::Items, 0, Some((train + test) as u64));
+    let read = |split: Split, count: usize| -> Result<Vec<Image>, DataError> {
+        let one = |index| {
             progress.advance(1);
-            source.image(split, index).map(|image| looked_at(&image, shape.channels))
+            source.image(split, index).map(|image| summary(&image, shape.channels))
         };
-        (0..count).into_par_iter().map(look).collect()
+        (0..count).into_par_iter().map(one).collect()
     };
-    let (trained, tested) = (looked(Split::Train, train)?, looked(Split::Test, test)?);
+    let (trained, tested) = (read(Split::Train, train)?, read(Split::Test, test)?);
     progress.end();
     let pixels = (train * shape.height * shape.width).max(1) as f64;
     let moments = |channel: usize| {
@@ -93,7 +93,7 @@ pub fn stats(source: &dyn Source, progress: &dyn Progress) -> Result<Stats, Data
     })
 }
 
-fn looked_at(image: &[u8], channels: usize) -> Image {
+fn summary(image: &[u8], channels: usize) -> Image {
     let mut sums = vec![(0, 0); channels];
     for pixel in image.chunks_exact(channels) {
         for (sum, &value) in sums.iter_mut().zip(pixel) {
@@ -117,7 +117,7 @@ fn counts(source: &dyn Source) -> Vec<ClassCount> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Dataset, Image as Pixels, ImageShape, Request};
+    use crate::{Dataset, Image as Pixels, ImageShape, InMemory, Request};
 
     #[test]
     fn embedded_is_balanced_and_its_mean_is_fashion_mnists() {
@@ -129,29 +129,15 @@ mod tests {
 
     #[test]
     fn duplicates_are_found() {
-        struct Few;
-        impl Source for Few {
-            fn shape(&self) -> ImageShape {
-                ImageShape { height: 1, width: 2, channels: 1 }
-            }
-            fn class_names(&self) -> &[String] {
-                static NAMES: std::sync::LazyLock<Vec<String>> =
-                    std::sync::LazyLock::new(|| vec!["a".into(), "b".into()]);
-                &NAMES
-            }
-            fn labels(&self, split: Split) -> &[u16] {
-                if split == Split::Train { &[0, 1, 0] } else { &[1, 1] }
-            }
-            fn image(&self, split: Split, index: usize) -> Result<Pixels, DataError> {
-                let train: [[u8; 2]; 3] = [[0, 255], [255, 0], [0, 255]];
-                let test: [[u8; 2]; 2] = [[255, 0], [1, 1]];
-                Ok(if split == Split::Train { train[index] } else { test[index] }.into())
-            }
-            fn sha256(&self) -> &'static str {
-                "few"
-            }
-        }
-        let stats = stats(&Few, &()).unwrap();
+        let images = |images: &[[u8; 2]]| images.iter().map(|&image| Pixels::from(image)).collect();
+        let few = InMemory {
+            shape: ImageShape { height: 1, width: 2, channels: 1 },
+            class_names: vec!["a".into(), "b".into()],
+            labels: [vec![0, 1, 0], vec![1, 1]],
+            images: [images(&[[0, 255], [255, 0], [0, 255]]), images(&[[255, 0], [1, 1]])],
+            sha256: "few".into(),
+        };
+        let stats = stats(&few, &()).unwrap();
         assert_eq!((stats.duplicates_in_train, stats.test_in_train), (1, 1));
         assert_eq!((stats.mean, stats.std), (vec![0.5], vec![0.5]));
         assert_eq!(stats.classes[1], ClassCount { name: "b".into(), train: 1, test: 2 });

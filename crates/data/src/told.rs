@@ -1,32 +1,31 @@
-//! What a user is told about the files of a data set: which are not read, and how classes are
-//! called.
+//! Messages about the files of a data set: which are not read, and the names of classes.
 
 use std::path::Path;
 
 use crate::{Progress, Skipped, pack::Listing, photos, printable};
 
-/// So many files are named one by one, and so many classes.
+/// The most files or classes that are listed.
 const NAMED: usize = 10;
 
-/// Says which files are not read, and that folders inside folders are classes.
+/// Reports files that are not read, and that folders inside folders are classes.
 pub(crate) fn about_listing(listing: &Listing, progress: &dyn Progress) {
     let mut lines = photos::lines(&listing.ignored, &listing.root);
     if listing.nested {
         let paths: Vec<&str> =
             listing.class_names.iter().map(String::as_str).filter(|name| name.contains('/')).collect();
-        lines.push(format!("folders inside folders are classes, called by their paths: {}", some(&paths)));
+        lines.push(format!("folders inside folders are classes, named by their paths: {}", some(&paths)));
     }
     for line in lines {
         progress.say(&printable(&line));
     }
 }
 
-/// Says which files are no images and were left out, as the user allowed.
+/// Reports files that are not images and were skipped.
 pub(crate) fn about_skipped(skipped: &[Skipped], root: &Path, progress: &dyn Progress) {
     match skipped.len() {
         0 => return,
-        1 => progress.say("1 file is no image and is left out:"),
-        count => progress.say(&format!("{count} files are no images and are left out:")),
+        1 => progress.say("1 file is not an image and was skipped:"),
+        count => progress.say(&format!("{count} files are not images and were skipped:")),
     }
     for Skipped { path, why } in skipped.iter().take(NAMED) {
         let path = path.strip_prefix(root).unwrap_or(path);
@@ -37,7 +36,8 @@ pub(crate) fn about_skipped(skipped: &[Skipped], root: &Path, progress: &dyn Pro
     }
 }
 
-/// Says which classes have too few images to be learned or tested, one sentence for each way.
+/// The classes with too few images to be learned or tested, one line for each reason.
+#[cfg(feature = "fetch")]
 pub(crate) fn about_classes(listing: &Listing) -> Vec<String> {
     let mut counts = vec![(0, 0); listing.class_names.len()];
     listing.train.iter().for_each(|entry| counts[usize::from(entry.label)].0 += 1);
@@ -48,7 +48,7 @@ pub(crate) fn about_classes(listing: &Listing) -> Vec<String> {
     };
     let ways: [(Vec<&str>, &str); 4] = [
         (those(|count| count == (0, 0)), "no images"),
-        (those(|count| count == (1, 0)), "one image, so that none is left for testing"),
+        (those(|count| count == (1, 0)), "one image: none is left for testing"),
         (those(|count| count.0 == 0 && count.1 > 0), "no training images"),
         (those(|count| count.0 > 1 && count.1 == 0), "no test images"),
     ];
@@ -72,7 +72,7 @@ mod tests {
     use crate::pack::Entry;
 
     #[test]
-    fn classes_with_too_few_images_get_a_sentence() {
+    fn classes_with_too_few_images_are_reported() {
         let entries = |labels: &[u16]| -> Vec<Entry> {
             labels.iter().map(|&label| Entry { path: "x".into(), label, domain: 0 }).collect()
         };
@@ -84,7 +84,7 @@ mod tests {
         };
         let expected = [
             "2 classes have no images: empty, void",
-            "class `lone` has one image, so that none is left for testing",
+            "class `lone` has one image: none is left for testing",
             "class `untested` has no test images",
         ];
         assert_eq!(about_classes(&listing), expected);

@@ -1,8 +1,7 @@
-//! Archives are hostile: no entry may leave the target directory, be a link or a device, or be
-//! larger than it says; the whole is limited in bytes and files. An archive is unpacked beside its
-//! place and renamed when complete, so that nothing half unpacked is taken for whole.
+//! Unpacks archives without trusting them: no entry may leave the target directory, be a link or a
+//! device, or be larger than it says, and the number of bytes and files is limited. An archive is
+//! unpacked under another name and renamed when it is complete.
 
-mod path;
 mod sink;
 mod tarball;
 mod zipped;
@@ -16,7 +15,7 @@ use std::{
 use flate2::bufread::MultiGzDecoder;
 use rehearsal_files::{atomic, regular};
 
-pub(crate) use path::safe;
+pub use crate::catalogue::{Kind, Limits};
 pub use sink::MANIFEST;
 
 use crate::{
@@ -24,37 +23,6 @@ use crate::{
     files::{unreadable, unwritable},
 };
 use sink::Sink;
-
-/// What a downloaded file is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A file to be used as it is.
-    Plain,
-    /// A tar archive.
-    Tar,
-    /// A tar archive, compressed by gzip.
-    TarGz,
-    /// A zip archive.
-    Zip,
-}
-
-/// The most that an archive may unpack to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes of all files together.
-    pub bytes: u64,
-    /// Files and directories.
-    pub entries: u64,
-}
-
-impl Limits {
-    /// The most bytes that the archive itself may have: names, headers and padding come on top of
-    /// the files, at most 1,024 bytes an entry, and extensions.
-    pub(crate) fn archive_bytes(self) -> u64 {
-        let overhead = self.entries.saturating_mul(4096).saturating_add(1 << 20);
-        self.bytes.saturating_add(overhead)
-    }
-}
 
 /// An archive, and where it goes.
 pub struct Unpacking<'a> {
@@ -68,13 +36,12 @@ pub struct Unpacking<'a> {
     pub to: &'a Path,
     /// Which entries are written, by their names in the archive.
     pub wanted: &'a dyn Fn(&str) -> bool,
-    /// Who hears how far it is.
+    /// Is told the progress.
     pub progress: &'a dyn Progress,
 }
 
 impl Unpacking<'_> {
-    /// Unpacks it. `to` appears when everything is there, together with a [`MANIFEST`] of SHA-256
-    /// sums.
+    /// Unpacks it. `to` appears when everything is there, with a [`MANIFEST`] of SHA-256 sums.
     ///
     /// # Errors
     /// The archive is damaged or hostile, or something cannot be read or written.
@@ -95,7 +62,7 @@ impl Unpacking<'_> {
         let mut copy = File::create_new(beside).map_err(unwritable(beside))?;
         let limited = &mut archive.take(self.limits.archive_bytes());
         match io::copy(limited, &mut copy).map_err(unwritable(beside))? {
-            0 => Err(unreadable(self.archive)(io::Error::other("there is nothing in it"))),
+            0 => Err(unreadable(self.archive)(io::Error::other("it is empty"))),
             _ => copy.sync_all().map_err(unwritable(beside)),
         }
     }
@@ -122,7 +89,7 @@ impl Unpacking<'_> {
     }
 }
 
-/// Removes what an earlier process left half done.
+/// Removes an incomplete file or directory of an earlier process.
 pub(crate) fn remove(path: &Path) -> Result<(), DataError> {
     let removed = match path.symlink_metadata() {
         Err(_) => Ok(()),
@@ -132,7 +99,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), DataError> {
     removed.map_err(unwritable(path))
 }
 
-/// Tells how much was read.
+/// Reports the bytes that are read.
 struct Counted<'a, R> {
     inner: R,
     progress: &'a dyn Progress,

@@ -1,4 +1,4 @@
-//! Is every byte of a data set what it was, and every record what it should be?
+//! Checks the files and records of a data set.
 
 use std::path::{Path, PathBuf};
 
@@ -8,102 +8,100 @@ use serde::Serialize;
 
 use crate::{
     DataError, Dataset, Incomplete, Progress, Request, Split, Unit,
-    catalogue::{Checksum, card},
+    catalogue::{Kind, card},
     choice::Choice,
     decode::decode,
-    fetch::{checksum_of, is_plain},
+    fetch::check,
     files::{entries, lines},
     find::Found,
     home, pack,
+    paths::safe,
     photos::{self, Ignored},
     told::{about_classes, about_listing},
-    unpack::{MANIFEST, safe},
+    unpack::MANIFEST,
 };
 
-/// The largest file that an archive of any data set has, rounded up, in bytes.
+/// The largest file in an archive of any data set, rounded up, in bytes.
 const LARGEST_UNPACKED: u64 = 1 << 30;
 
-/// What was found.
+/// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Files whose bytes were compared with a checksum.
+    /// Files that were compared with a checksum.
     pub files: usize,
     /// Images and records that were read.
     pub records: usize,
-    /// Chunks of packed images that were compared with a checksum.
+    /// Packs that were compared with their checksums.
     pub packs: usize,
-    /// What is wrong.
+    /// Files with errors.
     pub bad: Vec<Bad>,
-    /// What is missing, compared with what was published.
+    /// Missing images, compared with those that were published.
     pub incomplete: Option<Incomplete>,
     /// Files among the images that are not read.
     pub ignored: Vec<Ignored>,
-    /// What could not be checked, and why; which classes have too few images.
+    /// Files that could not be checked, and classes with too few images.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// Whether nothing is wrong and nothing is missing.
+    /// Whether there are no errors and no missing images.
     pub fn is_whole(&self) -> bool {
         self.bad.is_empty() && self.incomplete.is_none()
     }
 }
 
-/// Something that is wrong.
+/// A file with an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Bad {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The error.
     pub why: String,
 }
 
 /// Checks every file and every record of a data set.
 ///
 /// # Errors
-/// It is not there.
+/// The data set was not found.
 pub fn verify(dataset: Dataset, request: &Request) -> Result<Report, DataError> {
     let mut report = Report::default();
-    let home = match (dataset, request.directory) {
-        (Dataset::Embedded, _) => PathBuf::new(),
-        (_, Some(directory)) => directory.to_path_buf(),
-        (_, None) => home::default_directory()?,
-    };
+    // The embedded data set needs no directory.
+    let home = if dataset == Dataset::Embedded { PathBuf::new() } else { home::directory(request.directory)? };
     on_threads(request.threads, || {
         sums(dataset, &home, request.progress, &mut report)?;
         records(dataset, request, &mut report)?;
-        let directories =
-            request.packs.map_or_else(|| home::packs(dataset, request.directory), |packs| vec![packs.into()]);
-        packs(dataset, &directories, &mut report)
+        packs(dataset, &request.pack_directories(dataset), &mut report)
     })??;
     Ok(report)
 }
 
-/// Compares files with the manifests that were written when they were unpacked, and plain files
-/// with what was published.
+/// Compares files with the manifests that were written when they were unpacked, and plain files with
+/// the published checksums.
 fn sums(dataset: Dataset, home: &Path, progress: &dyn Progress, report: &mut Report) -> Result<(), DataError> {
     let own = home.join(dataset.name());
     for archive in card(dataset).archives {
         let part = own.join(archive.part);
-        match (is_plain(&archive), archive.checksum) {
-            (true, Some(expected)) if part.is_file() => {
+        let note = match (archive.kind, archive.checksum) {
+            (Kind::Plain, Some(expected)) if part.is_file() => {
                 report.files += 1;
-                let sum = checksum_of(&part, expected, archive.limits.archive_bytes(), progress)?;
-                if !matches!(expected, Checksum::Md5(known) | Checksum::Sha256(known) if known == sum) {
-                    report.bad.push(Bad { path: part, why: format!("is not the official file: its checksum is {sum}") });
+                match check(&part, expected, archive.limits.archive_bytes(), progress) {
+                    Err(DataError::Checksum { kind, found, .. }) => {
+                        let why = format!("is not the official file: its {kind} is {found}");
+                        report.bad.push(Bad { path: part, why });
+                    }
+                    checked => checked?,
                 }
+                continue;
             }
-            (true, Some(_)) => report.notes.push(format!(
-                "{}: not fetched by `rehearsal data fetch`, so only its own checksum was compared",
-                archive.file
-            )),
-            (true, None) => report.notes.push(format!("{}: no checksum is known", archive.file)),
-            (false, _) if part.join(MANIFEST).exists() => manifest(&part, progress, report)?,
-            (false, _) => report.notes.push(format!(
-                "{}: it was not unpacked by `rehearsal data fetch`, so its bytes cannot be compared with anything, only read",
-                archive.file
-            )),
-        }
+            (Kind::Plain, Some(_)) => "was not fetched by this program: only the checksum inside it was compared",
+            (Kind::Plain, None) => "no checksum is known",
+            _ if part.join(MANIFEST).exists() => {
+                manifest(&part, progress, report)?;
+                continue;
+            }
+            _ => "was not unpacked by this program: there are no checksums to compare with",
+        };
+        report.notes.push(format!("{}: {note}", archive.file));
     }
     Ok(())
 }
@@ -115,10 +113,13 @@ fn manifest(directory: &Path, progress: &dyn Progress, report: &mut Report) -> R
     let compare = |line: &String| {
         progress.advance(1);
         let Some((sum, name)) = line.split_once("  ") else {
-            return Some(Bad { path: directory.join(MANIFEST), why: format!("has a line that is no sum: {line}") });
+            return Some(Bad { path: directory.join(MANIFEST), why: format!("has a line without a checksum: {line}") });
         };
         let Ok(name) = safe(name) else {
-            return Some(Bad { path: directory.join(MANIFEST), why: format!("names what is elsewhere: {name}") });
+            return Some(Bad {
+                path: directory.join(MANIFEST),
+                why: format!("names a file outside its directory: {name}"),
+            });
         };
         let path = directory.join(name);
         let why = match regular::read(&path, LARGEST_UNPACKED) {
@@ -155,8 +156,8 @@ fn records(dataset: Dataset, request: &Request, report: &mut Report) -> Result<(
             let check = |entry: &&pack::Entry| {
                 request.progress.advance(1);
                 let why = match photos::bytes(&entry.path) {
-                    Ok(Ok(bytes)) => decode(&bytes).err().map(|why| format!("is no image that can be read: {why}")),
-                    Ok(Err(why)) => Some(format!("is no image that can be read: {why}")),
+                    Ok(Ok(bytes)) => decode(&bytes).err().map(|why| format!("is not a readable image: {why}")),
+                    Ok(Err(why)) => Some(format!("is not a readable image: {why}")),
                     Err(DataError::Unreadable { error, .. }) => Some(format!("cannot be read: {error}")),
                     Err(error) => Some(error.to_string()),
                 };
@@ -178,12 +179,12 @@ fn records(dataset: Dataset, request: &Request, report: &mut Report) -> Result<(
     Ok(())
 }
 
-/// Compares the packs made from the data set with their own checksums.
+/// Compares the packs of the data set with their checksums.
 fn packs(dataset: Dataset, directories: &[PathBuf], report: &mut Report) -> Result<(), DataError> {
     for directory in directories.iter().filter(|directory| directory.is_dir()) {
         for path in entries(directory)? {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let ours = ["train", "test"].iter().any(|split| name.starts_with(&format!("{dataset}-{split}-")));
+            let ours = Split::BOTH.iter().any(|split| name.starts_with(&format!("{dataset}-{}-", split.name())));
             if !ours || !name.ends_with(".pack") {
                 continue;
             }
@@ -194,7 +195,7 @@ fn packs(dataset: Dataset, directories: &[PathBuf], report: &mut Report) -> Resu
                 Ok(Some(bad)) => report.bad.extend(bad.into_iter().map(|images| Bad {
                     path: path.clone(),
                     why: format!(
-                        "images {} to {} are damaged; remove the file, and it will be made again",
+                        "images {} to {} are damaged; remove the file to make it again",
                         images.start, images.end
                     ),
                 })),

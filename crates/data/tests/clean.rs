@@ -1,16 +1,12 @@
 //! Packs that nobody uses are found and removed, and no others.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::path::{Path, PathBuf};
 
+use crate::support::{Home, png, write};
 use rehearsal_data::{
     Dataset, Request,
     clean::{Unused, remove, unused},
 };
-use support::{Home, png, write};
 
 fn folder(home: &Home) -> PathBuf {
     let root = home.path().join("my");
@@ -67,7 +63,7 @@ fn what_was_left_half_done_goes_unless_someone_is_at_it() {
     write(&packs.join("notes.txt"), b"mine");
     let file = std::fs::File::options().write(true).open(&partial).unwrap();
     file.lock().unwrap();
-    assert_eq!(reasons(&root), ["another version made it, or it is damaged"], "what is being made stays");
+    assert_eq!(reasons(&root), ["it was made by another version, or is damaged"], "what is being made stays");
     drop(file);
     let reasons = reasons(&root);
     assert_eq!(reasons.iter().filter(|why| *why == "it was not finished").count(), 2, "{reasons:?}");

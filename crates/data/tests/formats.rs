@@ -1,13 +1,9 @@
 //! Photos as they are: turned, in ink, deep, grey, with palettes and transparency. Each file is
 //! written byte by byte, and every pixel is compared with what was written.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
+use crate::support::raw::{self, Adobe, exif};
 use image::{ImageEncoder, codecs::png::PngEncoder, codecs::webp::WebPEncoder};
 use rehearsal_data::decode::{Picture, decode};
-use support::raw::{self, Adobe, exif};
 
 /// Columns and rows of an image that no turn or mirror leaves as it is.
 const SIZE: (usize, usize) = (40, 24);

@@ -5,15 +5,12 @@
 //! all seven on 2 cores) and the tests run in parallel; the seed is the number of the round, so
 //! that what fails fails again. A failure prints the bytes as hexadecimal.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::{
     path::Path,
     time::{Duration, Instant},
 };
 
+use crate::support::{Files, dice::Dice, encode, picture, png, raw, tar, tar_gz, zip};
 use image::ImageFormat;
 use rehearsal_data::{
     Dataset, Request,
@@ -21,7 +18,6 @@ use rehearsal_data::{
     idx, pickle,
     unpack::{Kind, Limits, Unpacking},
 };
-use support::{Files, dice::Dice, encode, picture, png, raw, tar, tar_gz, zip};
 
 /// One to eight damages: flipped bits, interesting bytes, cuts, repeats, pieces of other files.
 fn damaged(good: &[Vec<u8>], seed: u64) -> Vec<u8> {
@@ -91,8 +87,8 @@ fn cifar_records() {
     let home = tempfile::tempdir().unwrap();
     let names: String = (0..100).map(|i| format!("{i}\n")).collect();
     std::fs::write(home.path().join("fine_label_names.txt"), names).unwrap();
-    std::fs::write(home.path().join("test.bin"), support::cifar_record(&[1, 2], 3)).unwrap();
-    let records = [support::cifar_record(&[1, 2], 3), support::cifar_record(&[4, 99], 6)];
+    std::fs::write(home.path().join("test.bin"), crate::support::cifar_record(&[1, 2], 3)).unwrap();
+    let records = [crate::support::cifar_record(&[1, 2], 3), crate::support::cifar_record(&[4, 99], 6)];
     fuzz(&[records.concat(), records[0].clone()], |bytes| {
         std::fs::write(home.path().join("train.bin"), bytes).unwrap();
         let request = Request { directory: Some(home.path()), ..Request::default() };

@@ -1,20 +1,16 @@
 //! Archives that must not be unpacked: nothing of them is left, and nothing outside is touched.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::{
     io::{Cursor, Write},
     path::Path,
     sync::atomic::{AtomicU64, Ordering},
 };
 
+use crate::support::{Files, dice::Dice, gzip, tar, tar_gz, zip};
 use rehearsal_data::{
     DataError, Progress,
     unpack::{Kind, Limits, MANIFEST, Unpacking},
 };
-use support::{Files, dice::Dice, gzip, tar, tar_gz, zip};
 
 const LIMITS: Limits = Limits { bytes: 10_000, entries: 5 };
 
@@ -123,9 +119,9 @@ fn links_and_devices() {
     for (kind, why) in [
         (tar::EntryType::Symlink, "is a link"),
         (tar::EntryType::Link, "is a link"),
-        (tar::EntryType::Char, "neither a file nor a directory"),
-        (tar::EntryType::Fifo, "neither a file nor a directory"),
-        (tar::EntryType::GNUSparse, "neither a file nor a directory"),
+        (tar::EntryType::Char, "not a file or a directory"),
+        (tar::EntryType::Fifo, "not a file or a directory"),
+        (tar::EntryType::GNUSparse, "not a file or a directory"),
     ] {
         let error = refused(Kind::Tar, &raw_tar(b"innocent", kind, "/etc/passwd", 0, b""));
         assert!(error.contains(why), "{kind:?}: {error}");
@@ -140,7 +136,7 @@ fn links_and_devices() {
 fn too_much_and_too_many() {
     let bomb: Files = vec![("bomb".into(), vec![0; 10_001])];
     for (kind, archive) in [(Kind::Tar, tar(&bomb)), (Kind::TarGz, tar_gz(&bomb)), (Kind::Zip, zip(&bomb))] {
-        assert!(refused(kind, &archive).contains("makes it larger than 10000 bytes"), "{kind:?}");
+        assert!(refused(kind, &archive).contains("larger than the 10000 bytes allowed"), "{kind:?}");
     }
     let many = files(&["1", "2", "3", "4", "5", "6"]);
     for (kind, archive) in [(Kind::Tar, tar(&many)), (Kind::TarGz, tar_gz(&many)), (Kind::Zip, zip(&many))] {

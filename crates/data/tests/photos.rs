@@ -1,18 +1,14 @@
 //! A user's photos: found by class or without, with a reason for every file that is not read, and
 //! made into pixels.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
 use std::path::{Path, PathBuf};
 
+use crate::support::{Home, encode, jpeg, picture, png, raw, write};
 use rehearsal_data::{
     DataError, ImageShape,
     photos::{Ignored, ScanOptions, find, read, read_all, scan},
 };
 use sha2::{Digest, Sha256};
-use support::{Home, encode, jpeg, picture, png, raw, write};
 
 const OPTIONS: ScanOptions = ScanOptions { follow_links_outside: false };
 
@@ -49,10 +45,10 @@ fn every_image_has_a_class_and_every_other_file_a_reason() {
     assert_eq!(photos, expected.map(|(path, class)| (Path::new(path), class)));
     assert_eq!((&found.empty_classes[..], found.nested, found.has_splits), (&["clogs".to_owned()][..], true, false));
     let reasons = [
-        "5.jpg: in no folder of a class",
-        "bags/film.MOV: a film",
+        "5.jpg: not in a folder of a class",
+        "bags/film.MOV: a video",
         "bags/leather/.DS_Store: hidden",
-        "bags/leather/notes.txt: no image",
+        "bags/leather/notes.txt: not an image",
         "boots/IMG_0231.HEIC: HEIC is not read, convert it to JPEG",
     ];
     assert_eq!(below(&root, &found.ignored), reasons);
@@ -122,5 +118,5 @@ fn a_photo_is_turned_cut_resized_and_known_by_its_bytes() {
     assert!(matches!(all[1], Err(DataError::Unreadable { .. })) && all[2].is_ok());
     write(&path, b"\0\0\0\x18ftypheic\0\0\0\0");
     let refused = read(&path, shape(16, 16, 3)).unwrap_err().to_string();
-    assert!(refused.contains("turned.jpg is no image that can be read: it is HEIC"), "{refused}");
+    assert!(refused.contains("turned.jpg is not a readable image: it is HEIC"), "{refused}");
 }

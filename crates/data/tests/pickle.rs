@@ -1,7 +1,5 @@
 //! Pickles as Python writes them, and pickles that want more.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use rehearsal_data::pickle::{PickleError, read};
 
 /// Python 3.11 and numpy 2.4:

@@ -1,12 +1,8 @@
 //! Real data, where they are: what is missing is said on the terminal, past the test harness, which
 //! hides what passing tests print.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
+use crate::support::real;
 use rehearsal_data::{Dataset, Request, Split, stats::stats, verify::verify};
-use support::real;
 
 /// The whole of Debian's `dataset-fashion-mnist`.
 #[test]

@@ -1,17 +1,13 @@
 //! Every data set, from archive bytes to the right pixels of a known image and the right label.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod support;
-
-use rehearsal_data::{Dataset, ImageShape, Request, Split};
-use support::{
+use crate::support::{
     Files, Home, cifar_record, cifar100, encode, gzip, jpeg,
     pickle::pickled,
     picture,
     pixels::{assert_middle, labels, pixel},
     png, tar, tar_gz, write, zip,
 };
+use rehearsal_data::{Dataset, ImageShape, Request, Split};
 
 #[test]
 fn cifar100_from_its_tarball() {

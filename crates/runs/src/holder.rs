@@ -132,6 +132,7 @@ pub(crate) mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
     fn on_this_machine_the_process_says_it() {
         let me = Holder { job: None, ..Holder::this_process() };
         let nobody_asks = |_: &str| unreachable!();

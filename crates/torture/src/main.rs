@@ -9,6 +9,9 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(not(unix))]
+compile_error!("rehearsal-torture needs a Unix system: signals, FIFOs and links");
+
 mod damage;
 mod faults;
 mod folders;

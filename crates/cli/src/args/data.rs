@@ -6,16 +6,16 @@ use clap::Subcommand;
 
 const EXAMPLES: &str = "\
 Examples:
-  rehearsal data list                                 what there is, and what of it is here
-  rehearsal data fetch cifar100                       from its official place, checked and unpacked
-  rehearsal data fetch food100 --mirror http://host/  from another place
+  rehearsal data list                                 all data sets, and their state on this machine
+  rehearsal data fetch cifar100                       download, check, unpack
+  rehearsal data fetch food100 --mirror http://host/  from another server
   rehearsal data fetch core50 --from core50_128x128.zip
-  rehearsal data verify cifar100                      every file, every record
-  rehearsal data preview folder --data my -o my.png   what the learner will see
+  rehearsal data verify cifar100                      check every file and every record
+  rehearsal data preview folder --data my -o my.png   draw what the learner sees
   rehearsal data stats fashion-mnist --json | jq .mean
-  rehearsal data clean --data my --dry-run            packed images that nothing uses any more
+  rehearsal data clean --data my --dry-run            list packed images that no data set uses
 
-Data live in --data DIR, else in $REHEARSAL_DATA, else in the platform's data directory (~/.local/share/rehearsal).";
+Data sets are in --data DIR, else in $REHEARSAL_DATA, else in the platform's data directory (~/.local/share/rehearsal).";
 
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -26,23 +26,23 @@ pub struct Data {
 
 #[derive(Subcommand)]
 pub enum Verb {
-    /// List every data set: classes, images, size on disk, whether it is here, terms of use
+    /// List every data set: classes, images, size on disk, state, terms of use
     List(List),
-    /// Fetch a data set: download (or go on with a download), check, unpack
+    /// Fetch a data set: download (or resume a download), check, unpack
     Fetch(Fetch),
-    /// Check every file and every record of a data set, and name the bad ones
+    /// Check every file and every record of a data set, and print the bad ones
     Verify(Look),
     /// Draw a contact sheet: some images of each class, with its name
     Preview(Preview),
     /// Count images per class and split, channel means, duplicates between train and test
     Stats(Look),
-    /// Remove packed images that no data set uses any more
+    /// Remove packed images that no data set uses
     Clean(Clean),
 }
 
 #[derive(clap::Args)]
 pub struct List {
-    /// Where data live
+    /// The directory of all data sets
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// Print as JSON
@@ -54,25 +54,25 @@ pub struct List {
 pub struct Fetch {
     /// Which data set
     pub name: String,
-    /// Where data live
+    /// The directory of all data sets
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Fetch from below this address, where files have their official names
+    /// Fetch from this address; files below it have their official names
     #[arg(long, value_name = "URL")]
     pub mirror: Option<String>,
-    /// Take this file, fetched by hand; may be said several times
+    /// Use this local file instead of a download; may be given several times
     #[arg(long, value_name = "FILE")]
     pub from: Vec<PathBuf>,
-    /// Take files whose checksum is not known, or not the official one
+    /// Accept files whose checksum is unknown or differs from the official one
     #[arg(long)]
     pub trust: bool,
-    /// Take a data set that has fewer images than were published
+    /// Accept a data set that has fewer images than were published
     #[arg(long)]
     pub part: bool,
-    /// Keep archives when they are unpacked
+    /// Keep archives after they are unpacked
     #[arg(long)]
     pub keep: bool,
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -103,10 +103,10 @@ pub struct Preview {
 
 #[derive(clap::Args)]
 pub struct Clean {
-    /// The data whose packed images to look at [default: where data live]
+    /// The data set whose packed images to check [default: the directory of all data sets]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Only say what would be removed
+    /// Print what would be removed, and remove nothing
     #[arg(long)]
     pub dry_run: bool,
     /// Print as JSON
@@ -118,7 +118,7 @@ pub struct Clean {
 pub struct Which {
     /// Which data set, or several joined by +
     pub name: String,
-    /// Where it is
+    /// The directory of the data set, or of all data sets
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// Height and width of the images [default: the data set's own]
@@ -127,7 +127,7 @@ pub struct Which {
     /// How many classes; tiny-imagenet has 100 unless more are asked for
     #[arg(long, value_name = "N")]
     pub classes: Option<usize>,
-    /// Leave out files that are no images
+    /// Skip files that are not images
     #[arg(long)]
     pub skip_bad: bool,
     /// Follow links that lead out of the data set's directory

@@ -1,4 +1,4 @@
-//! `rehearsal data`: what there is, how it gets here, whether it is whole, what it looks like.
+//! `rehearsal data`: lists, fetches, verifies and shows data sets.
 
 mod clean;
 mod fetch;
@@ -17,7 +17,7 @@ use crate::{
     printer::Bar,
 };
 
-/// Does what was asked.
+/// Runs a verb of `data`.
 pub fn data(args: &Data) -> Result<ExitCode> {
     match &args.verb {
         Verb::List(list) => list::list(list),
@@ -29,7 +29,7 @@ pub fn data(args: &Data) -> Result<ExitCode> {
     }
 }
 
-/// Who shows how far it is.
+/// A progress bar, unless `quiet`.
 fn progress(quiet: bool) -> Box<dyn Progress> {
     if quiet { Box::new(()) } else { Box::new(Bar::default()) }
 }
@@ -39,7 +39,7 @@ fn chain(which: &Which) -> Result<Chain> {
     Ok(which.name.parse()?)
 }
 
-/// As what a data set is wanted.
+/// How to open the data set.
 fn request<'a>(which: &'a Which, progress: &'a dyn Progress) -> Request<'a> {
     Request {
         directory: which.data.as_deref(),

@@ -1,20 +1,14 @@
 //! Names on contact sheets, in the font of the reports.
 
-use rehearsal_data::preview::{Dots, Lettering, Letters};
-use rehearsal_report::drawing;
+use image::GrayImage;
+use rehearsal_report::drawing::{self, Letters};
 
-/// Pixels of a letter: as high as the rows of the smallest images allow.
+/// The height of letters in pixels: as high as the rows of the smallest images allow.
 const SIZE: usize = 18;
 
-/// DejaVu Sans; letters that it lacks are spelled in others.
-pub struct Font;
-
-impl Lettering for Font {
-    fn letters(&self, text: &str) -> Letters {
-        match drawing::letters(text, SIZE) {
-            Ok(drawing::Letters { width, height, ink }) => Letters { width, height, ink },
-            // Longer than any name: in dots it has an end too.
-            Err(_) => Dots.letters(text),
-        }
-    }
+/// Draws a name in DejaVu Sans: 255 is ink. Letters that the font lacks are transliterated; a name
+/// that is too long to draw is empty.
+pub fn draw_text(text: &str) -> GrayImage {
+    let Letters { width, height, ink } = drawing::letters(text, SIZE).unwrap_or_default();
+    GrayImage::from_raw(width as u32, height as u32, ink).expect("a byte for each pixel")
 }

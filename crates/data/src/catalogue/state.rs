@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{DEBIAN, card};
-use crate::{Dataset, Incomplete, choice::Choice, fetch, home::Place, sources::mini_imagenet};
+use crate::{Dataset, Incomplete, choice::Choice, home::Place, sources::mini_imagenet};
 
 /// Whether a data set can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum State {
     Ready,
     /// It can be used, but has fewer images than were published.
     Incomplete(Incomplete),
-    /// It cannot be used: a download was broken off, a file is missing or damaged.
+    /// It cannot be used: a download is not complete, or a file is missing or damaged.
     Partial,
     /// Nothing is there.
     Absent,
@@ -43,8 +43,7 @@ impl fmt::Display for State {
     }
 }
 
-/// Whether a data set can be used, and where its files are: the directories that were found. Images
-/// are counted, but not read.
+/// Whether a data set can be used, and the directories of its files. Images are counted, not read.
 pub fn state(dataset: Dataset, home: &Path) -> (State, Vec<PathBuf>) {
     let card = card(dataset);
     if dataset == Dataset::Embedded {
@@ -53,10 +52,7 @@ pub fn state(dataset: Dataset, home: &Path) -> (State, Vec<PathBuf>) {
     let place = Place::new(home, dataset.name());
     let own = home.join(dataset.name());
     let marks: Vec<Option<PathBuf>> = match dataset {
-        Dataset::MiniImagenet => match mini_imagenet::find(home) {
-            Some(found) => vec![Some(found)],
-            None => vec![None],
-        },
+        Dataset::MiniImagenet => vec![mini_imagenet::find(home)],
         Dataset::FashionMnist => {
             let debian = Path::new(DEBIAN);
             let found = place.find("fashion-mnist", "train-images-idx3-ubyte.gz");
@@ -67,7 +63,7 @@ pub fn state(dataset: Dataset, home: &Path) -> (State, Vec<PathBuf>) {
     let begun = card.archives.iter().any(|archive| {
         own.join(archive.part).exists()
             || own.join(archive.part).with_added_extension("unpacking").exists()
-            || fetch::partial(home, archive).exists()
+            || archive.partial(home).exists()
     });
     let whole = !marks.is_empty() && marks.iter().all(Option::is_some);
     let found: Vec<PathBuf> = marks.into_iter().flatten().collect();

@@ -1,12 +1,11 @@
-//! Which way up a photo is: cameras store what the sensor saw, and say beside it how they were held.
+//! The orientation of a photo, from its EXIF data.
 
 use image::{ImageDecoder, metadata::Orientation};
 
-/// Some programs put this before the EXIF data of WebP and PNG, as it stands in JPEG.
+/// Some programs write this before the EXIF data of WebP and PNG, as JPEG has it.
 const PREFIX: &[u8] = b"Exif\0\0";
 
-/// How an image must be turned or mirrored. What cannot be read says nothing: a photo is shown as
-/// it is stored rather than refused.
+/// How an image must be rotated or mirrored. EXIF data that cannot be read are ignored.
 pub(super) fn of(decoder: &mut impl ImageDecoder) -> Orientation {
     match decoder.orientation() {
         Ok(Orientation::NoTransforms) | Err(_) => {}

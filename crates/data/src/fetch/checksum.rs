@@ -8,25 +8,16 @@ use sha2::{Digest, Sha256};
 
 use crate::{DataError, Progress, Unit, catalogue::Checksum, files::unreadable};
 
-/// Refuses a file that has another checksum.
-pub(super) fn check(path: &Path, expected: Checksum, limit: u64, progress: &dyn Progress) -> Result<(), DataError> {
-    let (kind, expected_hex) = match expected {
-        Checksum::Md5(md5) => ("md5", md5),
-        Checksum::Sha256(sha256) => ("sha256", sha256),
+/// Refuses a file of more than `limit` bytes, or with another checksum.
+pub(crate) fn check(path: &Path, expected: Checksum, limit: u64, progress: &dyn Progress) -> Result<(), DataError> {
+    let (kind, expected, found) = match expected {
+        Checksum::Md5(md5) => ("md5", md5, digest::<Md5>(path, limit, progress)?),
+        Checksum::Sha256(sha256) => ("sha256", sha256, digest::<Sha256>(path, limit, progress)?),
     };
-    let found = found(path, expected, limit, progress)?;
-    if found == expected_hex {
+    if found == expected {
         return Ok(());
     }
-    Err(DataError::Checksum { path: path.into(), kind, expected: expected_hex.into(), found })
-}
-
-/// The checksum that a file of at most `limit` bytes has, of the kind of `like`.
-pub(crate) fn found(path: &Path, like: Checksum, limit: u64, progress: &dyn Progress) -> Result<String, DataError> {
-    match like {
-        Checksum::Md5(_) => digest::<Md5>(path, limit, progress),
-        Checksum::Sha256(_) => digest::<Sha256>(path, limit, progress),
-    }
+    Err(DataError::Checksum { path: path.into(), kind, expected: expected.into(), found })
 }
 
 fn digest<D: Digest>(path: &Path, limit: u64, progress: &dyn Progress) -> Result<String, DataError> {

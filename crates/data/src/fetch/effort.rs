@@ -1,21 +1,20 @@
-//! When to give up a download: after fruitless tries, after beginning anew too often, and when what
-//! comes is too little.
+//! When to give up a download: after failed attempts, after too many restarts, and if it is too slow.
 
 use std::time::{Duration, Instant};
 
 use super::Timeouts;
 
-/// What a download has cost so far.
+/// The attempts and the speed of a download so far.
 pub(super) struct Effort {
     timeouts: Timeouts,
-    /// Tries in a row that brought nothing.
+    /// Attempts in a row that brought no data.
     fruitless: u32,
-    /// How often what had arrived was given up.
+    /// How often it started over.
     restarts: u32,
-    /// Time spent on tries that brought something, since the window began, and what they brought.
+    /// Time spent on attempts that brought data, since the window began, and the bytes they brought.
     spent: Duration,
     brought: u64,
-    /// When what is counted now began.
+    /// The start of the time that is not in `spent` yet.
     since: Instant,
 }
 
@@ -24,12 +23,12 @@ impl Effort {
         Self { timeouts, fruitless: 0, restarts: 0, spent: Duration::ZERO, brought: 0, since: Instant::now() }
     }
 
-    /// A try begins.
+    /// An attempt begins.
     pub(super) fn begin(&mut self) {
         self.since = Instant::now();
     }
 
-    /// Bytes have come; why it is no use to wait for more, if it is none.
+    /// Bytes have arrived; an error if it is too slow.
     pub(super) fn came(&mut self, bytes: u64) -> Result<(), String> {
         self.brought += bytes;
         self.spent += self.since.elapsed();
@@ -39,28 +38,28 @@ impl Effort {
         } else if self.spent >= self.timeouts.window {
             let seconds = self.spent.as_secs_f64();
             return Err(format!(
-                "only {} bytes came in {seconds:.0} s. What has arrived is kept: try again later",
+                "only {} bytes arrived in {seconds:.0} s; they are kept: try again later",
                 self.brought
             ));
         }
         Ok(())
     }
 
-    /// What had arrived is given up; why that is once too often, if it is.
+    /// It starts over; an error if it has done so too often.
     pub(super) fn restart(&mut self) -> Result<(), String> {
         self.restarts += 1;
         if self.restarts <= self.timeouts.tries {
             return Ok(());
         }
-        Err(format!("the server sends something else each time ({} times from the beginning)", self.restarts))
+        Err(format!("the server sends another file each time (started over {} times)", self.restarts))
     }
 
-    /// A try has failed. How long to wait before the next; why there is none, if there is none.
+    /// An attempt has failed. Returns the wait before the next; an error if there is none.
     pub(super) fn failed(&mut self, why: &str, brought_something: bool) -> Result<Duration, String> {
         self.fruitless = if brought_something { 1 } else { self.fruitless + 1 };
         if self.fruitless >= self.timeouts.tries {
             let tries = self.fruitless;
-            return Err(format!("{why} ({tries} tries). What has arrived is kept: try again later"));
+            return Err(format!("{why} ({tries} attempts); the bytes that arrived are kept: try again later"));
         }
         let wait = self.timeouts.wait * 2u32.saturating_pow(self.fruitless - 1);
         if brought_something {
@@ -83,7 +82,7 @@ mod tests {
     };
 
     #[test]
-    fn a_byte_from_each_connection_is_too_little() {
+    fn one_byte_per_connection_is_too_slow() {
         let mut effort = Effort::new(TIMEOUTS);
         let tries = (0..100).take_while(|_| effort.came(1).is_ok() && effort.failed("cut", true).is_ok()).count();
         assert_eq!(tries, 10, "a second of waiting for each, and ten in all");
@@ -92,11 +91,11 @@ mod tests {
     }
 
     #[test]
-    fn fruitless_tries_and_restarts_are_counted() {
+    fn failed_attempts_and_restarts_are_counted() {
         let mut effort = Effort::new(TIMEOUTS);
         assert_eq!(effort.failed("busy", false), Ok(Duration::from_secs(1)));
         assert_eq!(effort.failed("busy", false), Ok(Duration::from_secs(2)));
-        assert!(effort.failed("busy", false).unwrap_err().starts_with("busy (3 tries)"));
+        assert!(effort.failed("busy", false).unwrap_err().starts_with("busy (3 attempts)"));
         assert!((0..3).all(|_| effort.restart().is_ok()));
         assert!(effort.restart().unwrap_err().contains("4 times"));
     }

@@ -1,4 +1,4 @@
-//! Downloads that survive: what has arrived is kept, and the next try asks for the rest.
+//! Downloads that can be resumed: what has arrived is kept, and the next attempt asks for the rest.
 
 use std::{
     fs::{self, OpenOptions},
@@ -16,24 +16,23 @@ use crate::{
     unpack::remove,
 };
 
-/// The longest name of a file's version, in bytes.
+/// The longest version string, in bytes.
 const LONGEST_VERSION: u64 = 1 << 12;
 
 pub(super) struct Download<'a> {
     pub url: &'a str,
-    /// Where it goes; what is there already is the beginning of it.
+    /// The target file; if it exists, it holds the first bytes.
     pub to: &'a Path,
-    /// More than this is refused.
+    /// The most bytes that are accepted.
     pub limit: u64,
     pub timeouts: Timeouts,
     pub progress: &'a dyn Progress,
 }
 
-/// How a try ended that did not bring everything.
+/// Why an attempt failed.
 enum Failure {
-    /// Another try may help.
+    /// Worth another attempt.
     Passing(String),
-    /// No other try will.
     Final(DataError),
 }
 
@@ -44,7 +43,7 @@ impl Failure {
 }
 
 impl Download<'_> {
-    /// Downloads the rest. True if what was there before was gone on with.
+    /// Downloads the rest. True if it began with bytes of an earlier download.
     pub(super) fn run(&self) -> Result<bool, DataError> {
         let resumed = self.have() > 0;
         let agent: Agent = Agent::config_builder()
@@ -66,7 +65,7 @@ impl Download<'_> {
                 Err(Failure::Final(error)) => return Err(error),
                 Err(Failure::Passing(why)) => {
                     let wait = effort.failed(&why, self.have() > before).map_err(|why| self.failed(why))?;
-                    self.progress.say(&format!("{why}: trying again in {:.0} s", wait.as_secs_f64()));
+                    self.progress.say(&format!("{why}: retrying in {:.0} s", wait.as_secs_f64()));
                     std::thread::sleep(wait);
                 }
             }
@@ -78,7 +77,7 @@ impl Download<'_> {
         let mut request = agent.get(self.url);
         if have > 0 {
             request = request.header("Range", format!("bytes={have}-"));
-            // Only what belongs to what is there: else the server sends the whole.
+            // If the file on the server has changed, it sends all of it.
             if let Some(version) = version {
                 request = request.header("If-Range", version);
             }
@@ -96,10 +95,10 @@ impl Download<'_> {
             }
             206 => match range(&response) {
                 Some((start, _)) if start == have => self.receive(response, have, effort),
-                _ => self.begin_anew("the server sent another part than asked for", effort),
+                _ => self.start_over("the server sent another range than the one asked for", effort),
             },
             416 if range_total(&response) == Some(have) => Ok(()),
-            416 => self.begin_anew("the file on the server has changed", effort),
+            416 => self.start_over("the file on the server has changed", effort),
             status @ (408 | 425 | 429 | 500..=599) => Err(Failure::Passing(format!("the server answers {status}"))),
             status => {
                 let name = response.status().canonical_reason().unwrap_or_default();
@@ -108,7 +107,7 @@ impl Download<'_> {
         }
     }
 
-    /// Writes what a response brings behind the first `start` bytes.
+    /// Writes the body of a response after the first `start` bytes.
     fn receive(&self, mut response: Response<Body>, start: u64, effort: &mut Effort) -> Result<(), Failure> {
         let total = match range(&response) {
             Some((_, total)) if start > 0 => total,
@@ -121,7 +120,7 @@ impl Download<'_> {
         self.progress.begin(name, Unit::Bytes, start, total);
         let unwritable = |error| Failure::Final(unwritable(self.to)(error));
         if start == 0 {
-            // Never through what stands there: it may be a link to something else.
+            // Never through an existing name: it may be a link.
             remove(self.to).map_err(Failure::Final)?;
         }
         let mut file = OpenOptions::new().create_new(start == 0).append(true).open(self.to).map_err(unwritable)?;
@@ -138,7 +137,7 @@ impl Download<'_> {
             if have > self.limit {
                 drop(file);
                 forget(self.to).map_err(Failure::Final)?;
-                let why = format!("it is larger than {} bytes, which is all that is expected", self.limit);
+                let why = format!("it is larger than the {} bytes expected", self.limit);
                 return Err(Failure::Final(self.failed(why)));
             }
             file.write_all(&buffer[..read]).map_err(unwritable)?;
@@ -154,14 +153,14 @@ impl Download<'_> {
         }
     }
 
-    fn begin_anew<T>(&self, why: &str, effort: &mut Effort) -> Result<T, Failure> {
+    fn start_over<T>(&self, why: &str, effort: &mut Effort) -> Result<T, Failure> {
         forget(self.to).map_err(Failure::Final)?;
         effort.restart().map_err(|why| Failure::Final(self.failed(why)))?;
         Err(Failure::Passing(why.into()))
     }
 
-    /// How much is there, and of which version of the file, if that is known. Where nobody can tell any
-    /// more, it is begun anew.
+    /// How many bytes are there, and of which version of the file, if that is known. If the version
+    /// cannot be read, it starts over.
     fn beginning(&self) -> Result<(u64, Option<String>), DataError> {
         let have = self.have();
         let is_plain = |bytes: &Vec<u8>| bytes.iter().all(|byte| (b' '..=b'~').contains(byte));
@@ -182,18 +181,18 @@ impl Download<'_> {
     }
 }
 
-/// Removes what has arrived.
+/// Removes the bytes that have arrived.
 pub(super) fn forget(partial: &Path) -> Result<(), DataError> {
     remove(&validator(partial))?;
     remove(partial)
 }
 
-/// Beside what has arrived: which version of the file it is the beginning of.
+/// The file that holds the version of the file that is being downloaded.
 fn validator(partial: &Path) -> PathBuf {
     partial.with_added_extension("version")
 }
 
-/// Keeps the strong validator of a response, if it has one.
+/// Saves the strong validator of a response, if it has one.
 fn remember(response: &Response<Body>, partial: &Path) -> Result<(), DataError> {
     let strong = header(response, "etag").filter(|tag| !tag.starts_with("W/"));
     match strong.or_else(|| header(response, "last-modified")) {
@@ -206,13 +205,13 @@ fn header<'a>(response: &'a Response<Body>, name: &str) -> Option<&'a str> {
     response.headers().get(name).and_then(|value| value.to_str().ok())
 }
 
-/// Where a part begins and how long the whole is: `bytes 5-9/10`.
+/// The start of the range and the length of the file: `bytes 5-9/10`.
 fn range(response: &Response<Body>) -> Option<(u64, Option<u64>)> {
     let (span, total) = header(response, "content-range")?.strip_prefix("bytes ")?.split_once('/')?;
     Some((span.split_once('-')?.0.parse().ok()?, total.parse().ok()))
 }
 
-/// How long the whole is: `bytes */10`.
+/// The length of the file: `bytes */10`.
 fn range_total(response: &Response<Body>) -> Option<u64> {
     header(response, "content-range")?.strip_prefix("bytes */")?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! The images of a pack, compared with their checksums when they are first used.
+//! The images of a pack, compared with their checksums at first use.
 
 use std::{
     path::{Path, PathBuf},
@@ -20,7 +20,7 @@ pub(super) struct Checked {
     map: Arc<Mapped>,
     header: Header,
     path: PathBuf,
-    /// CRC-32 of each chunk's pixels, and whether they were found to have it.
+    /// CRC-32 of each chunk's pixels, and whether it was checked.
     chunks: Vec<(u32, AtomicBool)>,
 }
 
@@ -30,9 +30,9 @@ impl Checked {
         Self { map: Arc::new(map), header, path: path.into(), chunks }
     }
 
-    /// The image at a place. The first of a chunk costs reading the chunk, the others a look.
+    /// The image at a place. The first of a chunk reads the whole chunk.
     pub(super) fn image(&self, place: usize) -> Result<Image, DataError> {
-        // Touching what is no longer in the file would end the program.
+        // An access after the end of the file would end the program.
         if !self.map.is_whole() {
             return Err(damaged(&self.path, 0, "as many bytes as when it was opened"));
         }

@@ -1,4 +1,4 @@
-//! What stands where in a pack.
+//! The layout of a pack.
 
 use std::{
     collections::BTreeMap,
@@ -17,8 +17,7 @@ use crate::{DataError, Dataset, Split, files::unreadable};
 /// Bytes before the first image.
 pub(super) const HEADER: usize = 4096;
 
-/// Of longer paths the header does not say where they are: it has no room, if every letter must be
-/// escaped.
+/// Longer paths are not written into the header: it has no room if every letter must be escaped.
 const LONGEST_ROOT: usize = HEADER / 8;
 
 /// Images to a chunk: a few megabytes, written and counted at once.
@@ -41,7 +40,7 @@ pub(crate) struct Header {
     pub key: String,
     pub size: usize,
     pub images: usize,
-    /// Whose images these are, so that a pack nobody needs any more is known as one.
+    /// Whose images these are, so that an unused pack can be recognised.
     #[serde(default)]
     pub of: Option<Owner>,
 }
@@ -63,7 +62,7 @@ pub(crate) struct Chunk {
     pub crc32: u32,
     /// SHA-256 of each of the chunk's files in hexadecimal, one after another.
     pub files: String,
-    /// Files that are no images, by their place in the chunk, and why.
+    /// Files that are not images, by their place in the chunk, and why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bad: BTreeMap<u32, String>,
     /// CRC-32 of the rest of the line.
@@ -72,7 +71,7 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// A chunk of pixels with that checksum, of files with those.
+    /// A chunk with the checksum of its pixels and the digests of its files.
     pub(super) fn new(number: usize, crc32: u32, files: String, bad: BTreeMap<u32, String>) -> Self {
         Self { number, crc32, files, bad, line: 0 }
     }
@@ -82,18 +81,18 @@ impl Chunk {
         self.files.as_bytes().chunks_exact(DIGEST).map(|digits| from_hex(digits).unwrap_or_default()).collect()
     }
 
-    /// Whether it knows as many files as it has images.
+    /// Whether it has a digest for each image.
     fn has_files(&self, images: usize) -> bool {
         self.files.len() == images * DIGEST && self.files.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
 
-    /// As it stands in the journal, with the checksum of the line.
+    /// The line of the journal, with its checksum.
     pub(super) fn to_line(&self) -> serde_json::Result<String> {
         let sealed = Self { line: self.line_crc32()?, ..self.clone() };
         Ok(serde_json::to_string(&sealed)? + "\n")
     }
 
-    /// Reads a line, if it has the checksum that it says.
+    /// Reads a line; `None` if its checksum is wrong.
     fn from_line(line: &[u8]) -> Option<Self> {
         let chunk: Self = serde_json::from_slice(line).ok()?;
         (chunk.line_crc32().ok()? == chunk.line).then_some(chunk)
@@ -106,9 +105,9 @@ impl Chunk {
 }
 
 impl Header {
-    /// The header of a pack, in `directory`, of files with that stamp. Beside the data only their
-    /// paths below the data's root count, so that a folder may be moved with its packs; elsewhere,
-    /// where packs of many folders are, the root counts too.
+    /// The header of a pack in `directory`, of files with that stamp. Beside the data the key depends
+    /// on paths below the data's root, so that a folder may be moved with its packs; elsewhere, among
+    /// packs of other folders, it depends on the root, too.
     pub(crate) fn new(listing: &Listing, split: Split, size: usize, directory: &Path, stamp: &Stamp) -> Self {
         let Listing { root, dataset, .. } = listing;
         let real = root.canonicalize().unwrap_or_else(|_| root.clone());
@@ -132,12 +131,12 @@ impl Header {
         images(self) == images(other)
     }
 
-    /// What the pack's file is called.
+    /// The file name of the pack.
     pub(super) fn file_name(&self, dataset: &str, split: Split) -> String {
         format!("{dataset}-{}-{}-{}.pack", split.name(), self.size, &self.key[..16])
     }
 
-    /// As it stands at the beginning of the file.
+    /// The first bytes of the file.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec(self).expect("a header is plain data");
         bytes.resize(HEADER - 1, b' ');
@@ -145,7 +144,7 @@ impl Header {
         bytes
     }
 
-    /// Reads what stands at the beginning of a file.
+    /// Reads the first bytes of a file.
     pub(crate) fn read(bytes: &[u8], path: &Path) -> Result<Self, DataError> {
         let header = bytes.get(..HEADER).and_then(|bytes| serde_json::from_slice::<Self>(bytes).ok());
         let sane = |header: &Self| header.format == FORMAT && header.size < 1 << 15 && header.images < 1 << 32;
@@ -211,12 +210,12 @@ pub(super) fn read(pack: &[u8], expected: &Header, path: &Path) -> Result<Vec<Ch
     if whole { Ok(chunks) } else { Err(damaged(path, end, "a line for each chunk")) }
 }
 
-/// SHA-256 of what tells that no file of a split was changed: path, size, time of change and label
-/// of each.
+/// SHA-256 of path, size, time of change and label of each file of a split: it changes if a file
+/// does.
 pub(crate) struct Stamp([u8; 32]);
 
 impl Stamp {
-    /// Of a split as its files are on disk now.
+    /// Of the files as they are on disk now.
     pub(crate) fn new(listing: &Listing, split: Split) -> Result<Self, DataError> {
         let mut digest = Sha256::new();
         for Entry { path, label, domain } in listing.entries(split) {
@@ -249,6 +248,6 @@ pub(super) fn journal(bytes: &[u8]) -> Vec<Chunk> {
 
 /// A pack that is not what it should be.
 pub(super) fn damaged(path: &Path, offset: usize, expected: &str) -> DataError {
-    let found = "something else; remove the file, and it will be made again".into();
+    let found = "something else; remove the file to make it again".into();
     DataError::Malformed { path: path.into(), offset: offset as u64, expected: expected.into(), found }
 }

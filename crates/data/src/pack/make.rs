@@ -1,15 +1,11 @@
-//! Making a pack: in parallel, in order, and so that a killed process loses no more than the few
-//! chunks it was at.
+//! Makes a pack, in parallel and in order; a killed process loses the last few chunks.
 
 use std::{
     fs::{self, File},
     io::{self, Seek, SeekFrom, Write},
     panic::resume_unwind,
     path::Path,
-    sync::{
-        atomic::{AtomicUsize, Ordering},
-        mpsc::{self, SyncSender},
-    },
+    sync::mpsc::{self, SyncSender},
     thread,
     time::Duration,
 };
@@ -26,7 +22,6 @@ use sha2::{Digest, Sha256};
 use super::{
     Chunk, Entry, Header, Packing,
     format::{CHUNK, journal},
-    older::Older,
     writer::{Batch, Chunks, Read, Writer, write_line},
 };
 use crate::{
@@ -40,30 +35,28 @@ use crate::{
 /// The most images that are decoded together.
 const BATCH_IMAGES: usize = 4 * CHUNK;
 
-/// The most bytes of pixels that are decoded together, unless that would be less than an image for
-/// each thread. Three times as many are in memory: a batch is decoded, one waits, one is written.
+/// The most bytes of pixels that are decoded together, but at least an image for each thread. Three
+/// times as many are in memory: a batch is decoded, one waits, one is written.
 const BATCH_BYTES: usize = 32 << 20;
 
-/// Batches that may wait, so that those who decode go on at once.
+/// Batches that may wait for the writer, so that decoding continues.
 const WAITING: usize = 1;
 
-/// Makes the pack at `path`, or goes on with what is there of it. Images that older packs have are
-/// copied; gives how many.
+/// Makes the pack at `path`, or continues an unfinished one.
 pub(super) fn make(
     path: &Path,
     entries: &[Entry],
     header: &Header,
     split: Split,
     packing: &Packing,
-    older: &Older,
-) -> Result<usize, DataError> {
+) -> Result<(), DataError> {
     let partial = path.with_extension("pack.partial");
     let lines = path.with_extension("pack.journal");
     let mut images = locked(&partial, packing)?;
     if path.exists() {
-        // Another process has made it while we waited for the lock: what we opened is of no use.
+        // Another process made it while we waited for the lock.
         let _ = fs::remove_file(&partial);
-        return Ok(0);
+        return Ok(());
     }
     let done = counted(&partial, &lines, header);
     let journal = begin(&mut images, &lines, header, &done).map_err(unwritable(&partial))?;
@@ -72,29 +65,18 @@ pub(super) fn make(
     packing.progress.begin(&what, Unit::Items, before as u64, Some(entries.len() as u64));
     let chunks = Chunks::new(header, done.len());
     let writer = Writer { images: &mut images, images_path: &partial, journal, journal_path: &lines, chunks };
-    let work = Work { packing, older, copied: 0.into() };
-    decode_and_write(entries, done.len(), writer, &work)?;
+    decode_and_write(entries, done.len(), writer, packing)?;
     packing.progress.end();
-    finish(path, &partial, &lines, &mut images).map_err(unwritable(path))?;
-    Ok(work.copied.into_inner())
+    finish(path, &partial, &lines, &mut images).map_err(unwritable(path))
 }
 
-/// What those who decode need.
-struct Work<'a> {
-    packing: &'a Packing<'a>,
-    older: &'a Older,
-    /// Images that older packs had.
-    copied: AtomicUsize,
-}
-
-/// Decodes all chunks but the first `done` on as many threads as are wanted, and writes them on
-/// another.
-fn decode_and_write(entries: &[Entry], done: usize, writer: Writer, work: &Work) -> Result<(), DataError> {
+/// Decodes all chunks but the first `done`, and writes them on another thread.
+fn decode_and_write(entries: &[Entry], done: usize, writer: Writer, packing: &Packing) -> Result<(), DataError> {
     let left = entries.get(done * CHUNK..).unwrap_or_default();
     let (sender, receiver) = mpsc::sync_channel(WAITING);
     thread::scope(|scope| {
         let writing = scope.spawn(move || writer.write_all(&receiver));
-        let decoding = on_threads(work.packing.threads, || decode_all(left, &sender, work));
+        let decoding = on_threads(packing.threads, || decode_all(left, &sender, packing));
         drop(sender);
         writing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
         decoding?
@@ -102,16 +84,16 @@ fn decode_and_write(entries: &[Entry], done: usize, writer: Writer, work: &Work)
 }
 
 /// Decodes files batch by batch, in order.
-fn decode_all(entries: &[Entry], decoded: &SyncSender<Batch>, work: &Work) -> Result<(), DataError> {
-    for entries in entries.chunks(batch_images(work.packing.size, rayon::current_num_threads())) {
-        if decoded.send(decode_together(entries, work)?).is_err() {
-            return Ok(()); // nobody listens: the writer has failed, and says why
+fn decode_all(entries: &[Entry], decoded: &SyncSender<Batch>, packing: &Packing) -> Result<(), DataError> {
+    for entries in entries.chunks(batch_images(packing.size, rayon::current_num_threads())) {
+        if decoded.send(decode_together(entries, packing)?).is_err() {
+            return Ok(()); // the writer has failed, and returns the error
         }
     }
     Ok(())
 }
 
-/// How many images are decoded together: threads wait for the slowest of them only once for all.
+/// How many images are decoded together: threads wait for the slowest image once per batch.
 fn batch_images(size: usize, threads: usize) -> usize {
     let fit = BATCH_BYTES / image_bytes(size).max(1);
     fit.clamp(1, BATCH_IMAGES).max(threads)
@@ -121,7 +103,7 @@ fn image_bytes(size: usize) -> usize {
     3 * size * size
 }
 
-/// The file of images, for this process alone.
+/// The file of images, locked.
 fn locked(partial: &Path, packing: &Packing) -> Result<File, DataError> {
     remove_irregular(partial).map_err(unwritable(partial))?;
     let locked = match lock(partial, Duration::ZERO) {
@@ -134,7 +116,7 @@ fn locked(partial: &Path, packing: &Packing) -> Result<File, DataError> {
     locked.map_err(|error| unwritable(partial)(error.into()))
 }
 
-/// Removes a link or a FIFO: nothing is written through what somebody else put there.
+/// Removes a link or a FIFO: nothing is written through it.
 fn remove_irregular(path: &Path) -> io::Result<()> {
     match path.symlink_metadata() {
         Ok(about) if !about.is_file() && !about.is_dir() => fs::remove_file(path),
@@ -142,8 +124,7 @@ fn remove_irregular(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The chunks that an earlier process finished: their lines are whole and their pixels have the CRC
-/// that the lines say.
+/// The complete chunks of an earlier process: their pixels have the CRC of their lines.
 fn counted(partial: &Path, lines: &Path, header: &Header) -> Vec<Chunk> {
     let (Ok(pack), Ok(lines)) = (Mapped::open(partial, u64::MAX), regular::read(lines, u64::MAX)) else {
         return Vec::new();
@@ -162,7 +143,7 @@ fn counted(partial: &Path, lines: &Path, header: &Header) -> Vec<Chunk> {
     chunks
 }
 
-/// Cuts both files to what counts and positions them behind it.
+/// Truncates both files to the complete chunks and seeks to their ends.
 fn begin(images: &mut File, lines: &Path, header: &Header, done: &[Chunk]) -> io::Result<File> {
     let end = header.place_of(done.len()).start as u64;
     if done.is_empty() {
@@ -181,28 +162,22 @@ fn begin(images: &mut File, lines: &Path, header: &Header, done: &[Chunk]) -> io
 }
 
 /// Decodes and resizes some files.
-fn decode_together(entries: &[Entry], work: &Work) -> Result<Batch, DataError> {
-    let bytes = image_bytes(work.packing.size);
+fn decode_together(entries: &[Entry], packing: &Packing) -> Result<Batch, DataError> {
+    let bytes = image_bytes(packing.size);
     let mut pixels = vec![0; entries.len() * bytes];
-    // One image at a time: they differ in size, and a thread that is done early takes the next.
+    // One image at a time: they differ in size, and a thread that finishes early takes the next.
     let slots = entries.par_iter().zip(pixels.par_chunks_exact_mut(bytes)).with_max_len(1);
-    let read: Vec<Result<Read, DataError>> = slots.map(|(entry, slot)| image(entry, slot, work)).collect();
+    let read: Vec<Result<Read, DataError>> = slots.map(|(entry, slot)| image(entry, slot, packing)).collect();
     let files = read.into_iter().collect::<Result<_, _>>()?;
     Ok(Batch { pixels, files })
 }
 
 /// One file to its slot.
-fn image(entry: &Entry, slot: &mut [u8], work: &Work) -> Result<Read, DataError> {
-    let Packing { size, skip_bad, progress, .. } = *work.packing;
+fn image(entry: &Entry, slot: &mut [u8], packing: &Packing) -> Result<Read, DataError> {
+    let Packing { size, skip_bad, progress, .. } = *packing;
     let (digest, bad) = match photos::bytes(&entry.path)? {
         Ok(bytes) => {
-            let digest = Sha256::digest(&bytes).into();
-            if work.older.copy(&digest, slot) {
-                work.copied.fetch_add(1, Ordering::Relaxed);
-                (digest, None)
-            } else {
-                (digest, decode(&bytes).map(|picture| fit(&picture, (size, size), slot)).err())
-            }
+            (Sha256::digest(&bytes).into(), decode(&bytes).map(|picture| fit(&picture, (size, size), slot)).err())
         }
         Err(why) => (Sha256::digest([]).into(), Some(why)),
     };
@@ -213,7 +188,7 @@ fn image(entry: &Entry, slot: &mut [u8], work: &Work) -> Result<Read, DataError>
     }
 }
 
-/// Puts the journal behind the images and the file in its place.
+/// Appends the journal to the images and renames the file.
 fn finish(path: &Path, partial: &Path, lines: &Path, images: &mut File) -> io::Result<()> {
     images.write_all(&regular::read(lines, u64::MAX)?)?;
     images.sync_all()?;
@@ -226,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_decoded_together_is_bounded_by_bytes() {
+    fn a_batch_is_bounded_by_bytes() {
         assert_eq!(batch_images(32, 2), 512);
         assert_eq!(batch_images(84, 2), 512);
         assert!(batch_images(1024, 2) * image_bytes(1024) <= BATCH_BYTES);

@@ -1,4 +1,4 @@
-//! Where a pack is, or will be.
+//! Where a pack is or will be made.
 
 use std::{
     fs, io,
@@ -14,11 +14,11 @@ use crate::{DataError, Split, files::unwritable, home, limits::megabytes, printa
 pub(super) struct Place {
     pub path: PathBuf,
     pub header: Header,
-    /// It is there.
+    /// It exists.
     pub is_made: bool,
 }
 
-/// Where the packs of both splits are. Before any is made, says where and how large it will be.
+/// Where the packs of both splits are. Before any is made, reports where and how large it will be.
 pub(super) fn places(listing: &Listing, packing: &Packing) -> Result<[Place; 2], DataError> {
     let splits = [Wanted::new(listing, Split::Train, packing)?, Wanted::new(listing, Split::Test, packing)?];
     let missing = || splits.iter().filter(|wanted| wanted.existing.is_none());
@@ -35,11 +35,11 @@ pub(super) fn places(listing: &Listing, packing: &Packing) -> Result<[Place; 2],
     Ok(splits.map(place))
 }
 
-/// A split that is wanted.
+/// A split whose pack is needed.
 struct Wanted {
     split: Split,
     stamp: Stamp,
-    /// The pack that is there.
+    /// Its pack, if it exists.
     existing: Option<Place>,
 }
 
@@ -60,14 +60,13 @@ impl Place {
     }
 }
 
-/// The first directory that can be written to, made if it is not there. Of the last, the error says
-/// why it cannot.
+/// The first directory that is writable, created if it does not exist. The error is that of the last.
 fn writable(directories: &[PathBuf]) -> Result<&Path, DataError> {
     let mut refused = None;
     for directory in directories {
         match try_to_write(directory) {
             Ok(()) => return Ok(directory),
-            // A full disk is told, not worked around: nobody asked to fill another one.
+            // A full disk is an error: nobody asked to fill another one.
             Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
                 return Err(unwritable(directory)(error));
             }
@@ -78,12 +77,23 @@ fn writable(directories: &[PathBuf]) -> Result<&Path, DataError> {
 }
 
 fn try_to_write(directory: &Path) -> io::Result<()> {
-    // Beside the images, where a stranger may have put a link to somewhere else.
+    // Beside the images, where somebody may have put a link to another directory.
     if home::is_hidden(directory) && directory.ancestors().take(2).any(Path::is_symlink) {
         return Err(io::Error::other("it is a link"));
     }
     fs::create_dir_all(directory)?;
-    // Asked, not tried: a file to try with would stay where the process is killed.
-    rustix::fs::access(directory, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK)?;
-    Ok(())
+    check_access(directory)
+}
+
+/// Asks the system, because a test file would be left behind if the process is killed.
+#[cfg(unix)]
+fn check_access(directory: &Path) -> io::Result<()> {
+    Ok(rustix::fs::access(directory, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK)?)
+}
+
+/// Writes a test file, because Windows has no call that answers the question.
+#[cfg(not(unix))]
+fn check_access(directory: &Path) -> io::Result<()> {
+    let path = directory.join(format!("{}.pack.partial", std::process::id()));
+    fs::File::create_new(&path).and_then(|_| fs::remove_file(&path))
 }

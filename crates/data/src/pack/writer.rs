@@ -1,5 +1,5 @@
-//! Writing a pack behind the decoders: one thread takes decoded images from a short queue, so that
-//! checksums, writing and waiting for the disk stop nobody from decoding.
+//! Writes a pack on a thread of its own, from a short queue of decoded images, so that checksums and
+//! the disk do not stop the decoders.
 
 use std::{
     collections::BTreeMap,
@@ -15,8 +15,7 @@ use rehearsal_files::sha256::hex;
 use super::{Chunk, Header};
 use crate::{DataError, files::unwritable};
 
-/// Chunks between two syncs. Spread out, they pass while others decode, and the last one has little
-/// left to do.
+/// Chunks between two syncs: most of the syncing is done while images are decoded.
 const SYNC_EVERY: usize = 8;
 
 /// Some images that were decoded together, in order.
@@ -30,11 +29,11 @@ pub(super) struct Batch {
 /// A file that was read.
 pub(super) struct Read {
     pub digest: [u8; 32],
-    /// Why it is no image, if it is none.
+    /// Why it is not an image.
     pub bad: Option<String>,
 }
 
-/// The two files of a pack that is being made, both positioned behind what counts.
+/// The two files of a pack that is being made, both positioned at the end of the complete chunks.
 pub(super) struct Writer<'a> {
     pub images: &'a mut File,
     pub images_path: &'a Path,
@@ -44,10 +43,10 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Writes what comes until nothing comes any more.
+    /// Writes all batches.
     pub(super) fn write_all(mut self, batches: &Receiver<Batch>) -> Result<(), DataError> {
         for batch in batches {
-            // The pixels first: a chunk counts when its line is in the journal.
+            // The pixels first: a chunk is complete when its line is in the journal.
             self.images.write_all(&batch.pixels).map_err(unwritable(self.images_path))?;
             for chunk in self.chunks.add(&batch) {
                 write_line(&mut self.journal, &chunk).map_err(unwritable(self.journal_path))?;
@@ -60,10 +59,10 @@ impl Writer<'_> {
     }
 }
 
-/// What the journal will say, put together image by image.
+/// Builds the lines of the journal, image by image.
 pub(super) struct Chunks {
     header: Header,
-    /// The chunk that is being put together, and how many of its images have come.
+    /// The current chunk, and the number of its images so far.
     number: usize,
     images: usize,
     crc32: crc32fast::Hasher,
@@ -72,13 +71,13 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// Of a pack with that header, from chunk `number` on.
+    /// For a pack with that header, from chunk `number` on.
     pub(super) fn new(header: &Header, number: usize) -> Self {
         let (header, crc32) = (header.clone(), crc32fast::Hasher::new());
         Self { header, number, images: 0, crc32, files: String::new(), bad: BTreeMap::new() }
     }
 
-    /// Adds images; gives the chunks that are complete with them.
+    /// Adds images; returns the chunks that are now complete.
     fn add(&mut self, batch: &Batch) -> Vec<Chunk> {
         let mut complete = Vec::new();
         let image_bytes = batch.pixels.len() / batch.files.len().max(1);
@@ -96,7 +95,7 @@ impl Chunks {
         complete
     }
 
-    /// The chunk that has come, and room for the next.
+    /// Returns the current chunk and starts the next.
     fn finish(&mut self) -> Chunk {
         let crc32 = take(&mut self.crc32).finalize();
         let chunk = Chunk::new(self.number, crc32, take(&mut self.files), take(&mut self.bad));

@@ -1,4 +1,4 @@
-//! What lies beside the folders of a split.
+//! Files beside the folders of a split.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::{
     files::{all_entries, is_hidden},
 };
 
-/// Whatever is in `root` itself but the folders that are `read`.
+/// Everything in `root` except the folders that are `read`.
 pub(crate) fn beside(root: &Path, read: &[&Path]) -> Result<Vec<Ignored>, DataError> {
     let mut ignored = Vec::new();
     for path in all_entries(root)? {

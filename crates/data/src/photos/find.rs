@@ -1,15 +1,15 @@
-//! The images among some paths, whatever their folders are called.
+//! Finds the images among some paths, without classes.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
 use super::{Ignored, ScanOptions, Walked, Why, kind, walk};
 use crate::{DataError, links::Bounds};
 
-/// The image files among `paths` and below those that are folders, each once, in order; and what
-/// is not read. A file that is named is also taken if only its first bytes say that it is an image.
+/// The image files among `paths` and below folders, each once, in order; and the files that are not
+/// read. A file without an image's extension is accepted if it begins like an image.
 ///
 /// # Errors
-/// A path is not there, or a folder cannot be read or links out of itself.
+/// A path does not exist, or a folder cannot be read or links out of itself.
 pub fn find(paths: &[PathBuf], options: &ScanOptions) -> Result<(Vec<PathBuf>, Vec<Ignored>), DataError> {
     let (mut images, mut ignored, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
     for path in paths {

@@ -1,4 +1,4 @@
-//! Files that are not read, and how they are named.
+//! Files that are not read, and how they are reported.
 
 use std::{
     collections::BTreeMap,
@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Serialize, Serializer};
 
-/// So many files are named one by one.
+/// The most files that are listed.
 const NAMED: usize = 10;
 
 /// A file that is not read.
@@ -20,17 +20,17 @@ pub struct Ignored {
     pub why: Why,
 }
 
-/// Why a file is not read: a short phrase.
+/// Why a file is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Why {
     /// An image of this format.
     Format(&'static str),
-    /// A film.
-    Film,
-    /// Its name says that it is no image.
+    /// A video.
+    Video,
+    /// By its name, it is not an image.
     NoImage,
-    /// Its name says that it is no image, its first bytes that it is one.
+    /// An image by its first bytes, but not by its name.
     OtherName,
     /// An image beside the folders of classes.
     NoClass,
@@ -38,7 +38,7 @@ pub enum Why {
     ReadAlready,
     /// Beside the folders `train` and `test`.
     BesideSplits,
-    /// Its name begins with a point: programs keep such files for themselves.
+    /// Its name begins with a dot.
     Hidden,
 }
 
@@ -46,10 +46,10 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Format(format) => write!(f, "{format} is not read, convert it to JPEG"),
-            Self::Film => f.write_str("a film"),
-            Self::OtherName => f.write_str("an image, but its name does not say so: call it .jpg, .png or what it is"),
-            Self::NoImage => f.write_str("no image"),
-            Self::NoClass => f.write_str("in no folder of a class"),
+            Self::Video => f.write_str("a video"),
+            Self::OtherName => f.write_str("an image, but without an image's extension: rename it"),
+            Self::NoImage => f.write_str("not an image"),
+            Self::NoClass => f.write_str("not in a folder of a class"),
             Self::ReadAlready => f.write_str("a folder that is read under another name"),
             Self::BesideSplits => f.write_str("beside the folders of training and test images"),
             Self::Hidden => f.write_str("hidden"),
@@ -63,9 +63,8 @@ impl Serialize for Why {
     }
 }
 
-/// What a person is told of ignored files, in lines: how many there are; the first ten by their
-/// paths below `root`; how many more of each kind. Hidden files are only counted. Nothing where
-/// nothing was ignored.
+/// A report of ignored files: how many there are; the first ten by their paths below `root`; how many
+/// more of each kind. Hidden files are only counted. Empty if nothing was ignored.
 pub fn lines(ignored: &[Ignored], root: &Path) -> Vec<String> {
     let (hidden, seen): (Vec<&Ignored>, Vec<&Ignored>) = ignored.iter().partition(|file| file.why == Why::Hidden);
     let mut lines = Vec::new();
@@ -88,10 +87,7 @@ fn title(seen: usize, hidden: usize) -> Option<String> {
     let are = |count: usize| if count == 1 { "file is" } else { "files are" };
     match (seen, hidden) {
         (0, 0) => None,
-        (0, hidden) => {
-            let files = if hidden == 1 { "file is" } else { "files are" };
-            Some(format!("{hidden} hidden {files} ignored"))
-        }
+        (0, hidden) => Some(format!("{hidden} hidden {} ignored", are(hidden))),
         (seen, 0) => Some(format!("{seen} {} ignored:", are(seen))),
         (seen, hidden) => Some(format!("{seen} {} ignored, and {hidden} hidden:", are(seen))),
     }
@@ -106,18 +102,18 @@ mod tests {
     }
 
     #[test]
-    fn ten_are_named_and_the_rest_counted_by_kind() {
+    fn ten_are_listed_and_the_rest_counted_by_kind() {
         let told = |ignored: &[Ignored]| lines(ignored, Path::new("/photos"));
         assert_eq!(told(&[]), Vec::<String>::new());
         let few = [ignored("notes.txt", Why::NoImage), ignored("a/IMG.HEIC", Why::Format("HEIC"))];
         let heic = "  a/IMG.HEIC: HEIC is not read, convert it to JPEG";
-        assert_eq!(told(&few), ["2 files are ignored:", "  notes.txt: no image", heic]);
+        assert_eq!(told(&few), ["2 files are ignored:", "  notes.txt: not an image", heic]);
         assert_eq!(told(&[ignored(".DS_Store", Why::Hidden)]), ["1 hidden file is ignored"]);
         let mut many: Vec<Ignored> = (0..12).map(|i| ignored(&format!("{i:02}.txt"), Why::NoImage)).collect();
         many.extend([ignored("x.heic", Why::Format("HEIC")), ignored(".x", Why::Hidden)]);
         let told = told(&many);
         assert_eq!(told[0], "13 files are ignored, and 1 hidden:");
-        assert_eq!((told.len(), told[10].as_str()), (13, "  09.txt: no image"));
-        assert_eq!(told[11..], ["  and 1 more: HEIC is not read, convert it to JPEG", "  and 2 more: no image"]);
+        assert_eq!((told.len(), told[10].as_str()), (13, "  09.txt: not an image"));
+        assert_eq!(told[11..], ["  and 1 more: HEIC is not read, convert it to JPEG", "  and 2 more: not an image"]);
     }
 }

@@ -1,4 +1,4 @@
-//! A photo as pixels.
+//! Decodes photos.
 
 use std::path::Path;
 
@@ -15,17 +15,17 @@ use crate::{
 /// A photo, decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded {
-    /// In the shape that was asked for.
+    /// In the requested shape.
     pub image: Image,
     /// Of the file's bytes.
     pub sha256: [u8; 32],
 }
 
-/// Decodes an image file: turned as its EXIF data say, the largest centred part that has the
-/// shape's proportions, resized, grey or in red, green and blue.
+/// Decodes an image file, turns it as EXIF says, crops the largest centred part with the shape's
+/// proportions and resizes it, in grey or in colour.
 ///
 /// # Errors
-/// The file cannot be read ([`DataError::Unreadable`]), or is no image ([`DataError::Image`]).
+/// The file cannot be read ([`DataError::Unreadable`]), or is not an image ([`DataError::Image`]).
 pub fn read(path: &Path, shape: ImageShape) -> Result<Decoded, DataError> {
     let bad = |why: String| DataError::Image { path: path.into(), why };
     let bytes = bytes(path)?.map_err(bad)?;
@@ -36,7 +36,7 @@ pub fn read(path: &Path, shape: ImageShape) -> Result<Decoded, DataError> {
     Ok(Decoded { image, sha256: Sha256::digest(&bytes).into() })
 }
 
-/// Height and width of an image file, turned as its EXIF data say.
+/// Height and width of an image file, turned as EXIF says.
 ///
 /// # Errors
 /// As [`read`].
@@ -46,7 +46,7 @@ pub fn size(path: &Path) -> Result<(usize, usize), DataError> {
     Ok((picture.height, picture.width))
 }
 
-/// Decodes many on all threads, in order; the result of each stands at its place.
+/// Decodes many on all threads; the results have the order of `paths`.
 pub fn read_all<P: AsRef<Path> + Sync>(
     paths: &[P],
     shape: ImageShape,
@@ -58,13 +58,13 @@ pub fn read_all<P: AsRef<Path> + Sync>(
         progress.advance(1);
         decoded
     };
-    // One image at a time: they differ in size, and a thread that is done early takes the next.
+    // One image at a time: they differ in size, and a thread that finishes early takes the next.
     let decoded = paths.par_iter().with_max_len(1).map(one).collect();
     progress.end();
     decoded
 }
 
-/// The bytes of an image file; the inner error says why it can be none.
+/// The bytes of an image file; the inner error says why it cannot be an image.
 pub(crate) fn bytes(path: &Path) -> Result<Result<Vec<u8>, String>, DataError> {
     match regular::read(path, LARGEST_FILE) {
         Ok(bytes) => Ok(Ok(bytes)),

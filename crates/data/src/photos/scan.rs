@@ -1,11 +1,11 @@
-//! The photos of a folder, and their classes.
+//! Finds the photos of a folder and their classes.
 
 use std::path::{Path, PathBuf};
 
 use super::{Class, Ignored, Walked, walk_classes};
 use crate::{DataError, links::Bounds};
 
-/// How folders are looked through.
+/// How to scan folders.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ScanOptions {
     /// Follow links that lead out of the folder, instead of refusing them.
@@ -20,14 +20,13 @@ pub struct Scan {
     pub classes: Vec<String>,
     /// Every image, class by class, in order of names.
     pub photos: Vec<Photo>,
-    /// Every file that is not read, in order of paths: [`super::lines`] puts them into words.
+    /// Every file that is not read, in order of paths; [`super::lines`] reports them.
     pub ignored: Vec<Ignored>,
     /// Folders without images and without folders.
     pub empty_classes: Vec<String>,
-    /// Some class is a folder inside a folder and is called by its path.
+    /// Some class is a folder inside a folder, and its name is a path.
     pub nested: bool,
-    /// The folder holds `train`, and `test` or `val`: probably a data set, of which `train` is to
-    /// be learned.
+    /// The folder holds `train`, and `test` or `val`: it is probably a split data set.
     pub has_splits: bool,
 }
 
@@ -41,7 +40,7 @@ pub struct Photo {
 }
 
 /// Every image below a folder, with its class, and every file that is not read, with the reason. No
-/// image is opened. The order depends on names alone.
+/// image is decoded. The order depends only on names.
 ///
 /// # Errors
 /// A folder cannot be read, its name is not UTF-8, or a link leads out of `root` or to images of

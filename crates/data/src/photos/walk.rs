@@ -1,4 +1,4 @@
-//! A walk through folders: every image below one, by class, and every file that is none.
+//! Walks through folders and collects images by class, and files that are not images.
 
 use std::{
     collections::btree_map::{BTreeMap, Entry},
@@ -12,7 +12,7 @@ use crate::{
     links::Bounds,
 };
 
-/// Deeper folders than anyone has.
+/// The deepest level of folders.
 const DEEPEST: usize = 16;
 
 /// A folder of images.
@@ -20,23 +20,23 @@ const DEEPEST: usize = 16;
 pub(crate) struct Class {
     /// Its path below the root, joined by `/`.
     pub name: String,
-    /// Its images, by their names; none where the folder is empty.
+    /// Its images, sorted by name.
     pub images: Vec<PathBuf>,
 }
 
-/// What lies below a folder.
+/// The contents of a folder.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Walked {
     /// In order of their paths.
     pub classes: Vec<Class>,
     /// Images beside the folders of classes.
     pub loose: Vec<PathBuf>,
-    /// What is not read.
+    /// Files that are not read.
     pub ignored: Vec<Ignored>,
 }
 
 impl Walked {
-    /// What the classes are called.
+    /// The names of the classes.
     pub(crate) fn names(&self) -> Vec<String> {
         self.classes.iter().map(|class| class.name.clone()).collect()
     }
@@ -65,17 +65,17 @@ pub(crate) fn walk(root: &Path, bounds: &Bounds) -> Result<Walked, DataError> {
 
 struct Walk<'a> {
     bounds: &'a Bounds,
-    /// Every folder that was entered, as it really is, and under which names.
+    /// The real path of every folder that was entered, and its path below the root.
     entered: BTreeMap<PathBuf, Vec<String>>,
     found: Walked,
 }
 
 impl Walk<'_> {
-    /// Enters the folder at `at`, whose path below the root is `names`. However many links lead to
-    /// it, it is entered once.
+    /// Enters the folder at `at`, whose path below the root is `names`, unless it was entered before
+    /// through another link.
     fn enter(&mut self, at: &Path, names: &[String]) -> Result<(), DataError> {
         if names.len() > DEEPEST {
-            return Err(DataError::Folder { path: at.into(), why: "folders lie too deep".into() });
+            return Err(DataError::Folder { path: at.into(), why: "folders are nested too deep".into() });
         }
         match self.entered.entry(self.bounds.real(at)?) {
             Entry::Vacant(new) => drop(new.insert(names.to_vec())),
@@ -89,7 +89,7 @@ impl Walk<'_> {
             }
         }
         let (mut images, mut folders) = (Vec::new(), Vec::new());
-        // Before the classes inside it.
+        // A class comes before those inside it.
         let place = self.found.classes.len();
         for path in all_entries(at)? {
             match (is_hidden(&path), path.is_dir()) {

@@ -1,6 +1,6 @@
 //! CIFAR-10 and CIFAR-100 in their official binary layout: records of one label byte (CIFAR-100:
-//! coarse, then fine), then 3,072 bytes in planes of red, green and blue. Any number of records but
-//! none is accepted.
+//! coarse, then fine), then 3,072 bytes in planes of red, green and blue. There must be at least one
+//! record.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use rehearsal_files::sha256::finish;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    DataError, Image, ImageShape, Source, Split,
+    DataError, Image, ImageShape, InMemory,
     files::{read_into, unreadable},
 };
 
@@ -16,7 +16,7 @@ const SHAPE: ImageShape = ImageShape { height: 32, width: 32, channels: 3 };
 const PLANE: usize = 32 * 32;
 const PIXELS: usize = 3 * PLANE;
 
-/// How one of the two is laid out.
+/// The layout of one of the two.
 pub(crate) struct Layout {
     folder: &'static str,
     train: &'static [&'static str],
@@ -45,20 +45,6 @@ pub(crate) const CIFAR100: Layout = Layout {
     label_bytes: 2,
 };
 
-struct Part {
-    labels: Vec<u16>,
-    /// All records, one after another.
-    records: Vec<u8>,
-}
-
-pub(crate) struct Cifar {
-    names: Vec<String>,
-    train: Part,
-    test: Part,
-    record: usize,
-    sha256: String,
-}
-
 /// `directory`, or the folder in it that the official archive has.
 fn root(layout: &Layout, directory: &Path) -> PathBuf {
     let inside = directory.join(layout.folder);
@@ -81,13 +67,14 @@ pub(crate) fn count(layout: &Layout, directory: &Path) -> Result<(usize, usize),
 }
 
 /// Opens the files in `directory`, or in the layout's own folder inside it.
-pub(crate) fn open(layout: &Layout, directory: &Path) -> Result<Cifar, DataError> {
+pub(crate) fn open(layout: &Layout, directory: &Path) -> Result<InMemory, DataError> {
     let directory = root(layout, directory);
     let mut digest = Sha256::new();
-    let names = class_names(layout, &directory.join(layout.names), &mut digest)?;
-    let train = part(layout, &directory, layout.train, &mut digest)?;
-    let test = part(layout, &directory, layout.test, &mut digest)?;
-    Ok(Cifar { names, train, test, record: layout.label_bytes + PIXELS, sha256: finish(digest) })
+    let class_names = class_names(layout, &directory.join(layout.names), &mut digest)?;
+    let (train_labels, train_images) = part(layout, &directory, layout.train, &mut digest)?;
+    let (test_labels, test_images) = part(layout, &directory, layout.test, &mut digest)?;
+    let (labels, images) = ([train_labels, test_labels], [train_images, test_images]);
+    Ok(InMemory { shape: SHAPE, class_names, labels, images, sha256: finish(digest) })
 }
 
 fn class_names(layout: &Layout, path: &Path, digest: &mut Sha256) -> Result<Vec<String>, DataError> {
@@ -106,19 +93,24 @@ fn class_names(layout: &Layout, path: &Path, digest: &mut Sha256) -> Result<Vec<
     })
 }
 
-fn part(layout: &Layout, directory: &Path, files: &[&str], digest: &mut Sha256) -> Result<Part, DataError> {
-    let mut part = Part { labels: Vec::new(), records: Vec::new() };
+/// The labels and images of a split.
+fn part(
+    layout: &Layout,
+    directory: &Path,
+    files: &[&str],
+    digest: &mut Sha256,
+) -> Result<(Vec<u16>, Vec<Image>), DataError> {
+    let (record, mut all_labels, mut images) = (layout.label_bytes + PIXELS, Vec::new(), Vec::new());
     for file in files {
         let path = directory.join(file);
-        let expected = format!("records of {} bytes", layout.label_bytes + PIXELS);
-        let records = read_into(&path, &expected, digest)?;
-        part.labels.extend(labels(layout, &records, &path)?);
-        if part.records.is_empty() { part.records = records } else { part.records.extend(records) }
+        let records = read_into(&path, &format!("records of {record} bytes"), digest)?;
+        all_labels.extend(labels(layout, &records, &path)?);
+        images.extend(records.chunks_exact(record).map(|record| interleave(&record[layout.label_bytes..])));
     }
-    Ok(part)
+    Ok((all_labels, images))
 }
 
-/// Refuses a file without records, and one that ends within a record.
+/// Refuses a file without records, or with an incomplete record.
 fn check_length(bytes: u64, record: u64, path: &Path) -> Result<(), DataError> {
     let rest = bytes % record;
     if bytes > 0 && rest == 0 {
@@ -132,7 +124,7 @@ fn check_length(bytes: u64, record: u64, path: &Path) -> Result<(), DataError> {
     })
 }
 
-/// The label of every record; refuses half a record and a label that no class has.
+/// The label of every record; refuses an incomplete record and an invalid label.
 fn labels(layout: &Layout, records: &[u8], path: &Path) -> Result<Vec<u16>, DataError> {
     let record = layout.label_bytes + PIXELS;
     let malformed = |offset: usize, expected: String, found: String| DataError::Malformed {
@@ -159,43 +151,12 @@ fn interleave(planes: &[u8]) -> Image {
     (0..PIXELS).map(|i| planes[i % 3 * PLANE + i / 3]).collect()
 }
 
-impl Cifar {
-    fn part(&self, split: Split) -> &Part {
-        match split {
-            Split::Train => &self.train,
-            Split::Test => &self.test,
-        }
-    }
-}
-
-impl Source for Cifar {
-    fn shape(&self) -> ImageShape {
-        SHAPE
-    }
-
-    fn class_names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn labels(&self, split: Split) -> &[u16] {
-        &self.part(split).labels
-    }
-
-    fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
-        let end = (index + 1) * self.record;
-        Ok(interleave(&self.part(split).records[end - PIXELS..end]))
-    }
-
-    fn sha256(&self) -> &str {
-        &self.sha256
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::{Source, Split};
 
     /// A record whose red is the column, green the row and blue 7: an image that no transposition
     /// leaves as it is.
@@ -246,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_name_the_byte() {
         let directory = tempfile::tempdir().unwrap();
         write(directory.path(), &record(&[0, 1])[..3000], &record(&[0, 5]));
         assert!(

@@ -1,11 +1,11 @@
-//! A class-balanced subset of Fashion-MNIST inside the program, so that the first run needs no
-//! download: 10 classes × (250 train + 100 test) grey images of 28×28. Fashion-MNIST is by Zalando
-//! SE under the MIT licence; `scripts/make_embedded.py` made the files.
+//! A class-balanced subset of Fashion-MNIST in the program, so that the first run needs no download:
+//! 10 classes × (250 train + 100 test) grey images of 28×28. Fashion-MNIST is by Zalando SE under the
+//! MIT licence; `scripts/make_embedded.py` made the files.
 
 use std::path::Path;
 
-use super::fashion_mnist::FashionMnist;
-use crate::DataError;
+use super::fashion_mnist::unpack_all;
+use crate::{DataError, InMemory};
 
 /// One idx file, its name for errors and its bytes.
 struct Packed {
@@ -23,9 +23,9 @@ static TRAIN: [Packed; 2] = [packed!("train-images-idx3-ubyte.gz"), packed!("tra
 static TEST: [Packed; 2] = [packed!("t10k-images-idx3-ubyte.gz"), packed!("t10k-labels-idx1-ubyte.gz")];
 
 /// Unpacks the data set.
-pub(crate) fn open() -> Result<FashionMnist, DataError> {
+pub(crate) fn open() -> Result<InMemory, DataError> {
     let files = |files: &'static [Packed; 2]| [0, 1].map(|index| (Path::new(files[index].name), files[index].bytes));
-    FashionMnist::read([files(&TRAIN), files(&TEST)])
+    unpack_all([files(&TRAIN), files(&TEST)])
 }
 
 #[cfg(test)]

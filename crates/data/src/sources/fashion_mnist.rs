@@ -10,7 +10,7 @@ use rehearsal_files::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    DataError, Image, ImageShape, Source, Split,
+    DataError, Image, ImageShape, InMemory,
     files::{read, unreadable},
     idx,
 };
@@ -25,32 +25,18 @@ const TEST: [&str; 2] = ["t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz
 /// More than any file of it unpacks to.
 const MOST_BYTES: u64 = 1 << 30;
 
-struct Part {
-    labels: Vec<u16>,
-    images: Vec<Image>,
-}
-
-/// Images in idx files, read.
-pub(crate) struct FashionMnist {
-    shape: ImageShape,
-    names: Vec<String>,
-    train: Part,
-    test: Part,
-    sha256: String,
-}
-
 /// Opens the four files in `directory`.
-pub(crate) fn open(directory: &Path) -> Result<FashionMnist, DataError> {
+pub(crate) fn open(directory: &Path) -> Result<InMemory, DataError> {
     let files = |names: [&str; 2]| names.map(|name| directory.join(name));
     let [train, test] = [files(TRAIN), files(TEST)];
     let bytes = |path: &Path| read(path, "an idx file, compressed by gzip");
-    FashionMnist::read([
+    unpack_all([
         [(&train[0], &bytes(&train[0])?), (&train[1], &bytes(&train[1])?)],
         [(&test[0], &bytes(&test[0])?), (&test[1], &bytes(&test[1])?)],
     ])
 }
 
-/// How many training and test images there are, as the files of images say at their beginnings.
+/// The number of training and test images, from the headers of the files.
 pub(crate) fn count(directory: &Path) -> Result<(usize, usize), DataError> {
     let images = |name: &str| -> Result<usize, DataError> {
         let path = directory.join(name);
@@ -62,30 +48,28 @@ pub(crate) fn count(directory: &Path) -> Result<(usize, usize), DataError> {
     Ok((images(TRAIN[0])?, images(TEST[0])?))
 }
 
-impl FashionMnist {
-    /// Reads train and test: compressed images and labels, each with its path for errors.
-    pub(super) fn read([train, test]: [[(&Path, &[u8]); 2]; 2]) -> Result<Self, DataError> {
-        let mut digest = Sha256::new();
-        let (shape, train) = part(train, &mut digest)?;
-        let (test_shape, test_part) = part(test, &mut digest)?;
-        if test_shape != shape {
-            let size = |shape: ImageShape| format!("images of {}×{}", shape.height, shape.width);
-            let (path, offset) = (test[0].0.into(), 8);
-            return Err(DataError::Malformed { path, offset, expected: size(shape), found: size(test_shape) });
-        }
-        let names = CLASSES.map(String::from).to_vec();
-        Ok(Self { shape, names, train, test: test_part, sha256: finish(digest) })
+/// Reads train and test: compressed images and labels, each with its path for errors.
+pub(super) fn unpack_all([train, test]: [[(&Path, &[u8]); 2]; 2]) -> Result<InMemory, DataError> {
+    let mut digest = Sha256::new();
+    let (shape, train_labels, train_images) = part(train, &mut digest)?;
+    let (test_shape, test_labels, test_images) = part(test, &mut digest)?;
+    if test_shape != shape {
+        let size = |shape: ImageShape| format!("images of {}×{}", shape.height, shape.width);
+        let (path, offset) = (test[0].0.into(), 8);
+        return Err(DataError::Malformed { path, offset, expected: size(shape), found: size(test_shape) });
     }
-
-    fn part(&self, split: Split) -> &Part {
-        match split {
-            Split::Train => &self.train,
-            Split::Test => &self.test,
-        }
-    }
+    Ok(InMemory {
+        shape,
+        class_names: CLASSES.map(String::from).to_vec(),
+        labels: [train_labels, test_labels],
+        images: [train_images, test_images],
+        sha256: finish(digest),
+    })
 }
 
-fn part([images, labels]: [(&Path, &[u8]); 2], digest: &mut Sha256) -> Result<(ImageShape, Part), DataError> {
+type Part = (ImageShape, Vec<u16>, Vec<Image>);
+
+fn part([images, labels]: [(&Path, &[u8]); 2], digest: &mut Sha256) -> Result<Part, DataError> {
     let bytes = unpack(labels, digest)?;
     let labels_path = labels.0;
     let labels = idx::labels(&bytes, CLASSES.len(), labels_path)?;
@@ -96,7 +80,7 @@ fn part([images, labels]: [(&Path, &[u8]); 2], digest: &mut Sha256) -> Result<(I
         let (expected, found) = (format!("{} labels, as there are images", pixels.len()), labels.len().to_string());
         return Err(DataError::Malformed { path: labels_path.into(), offset: 4, expected, found });
     }
-    Ok((ImageShape { height, width, channels: 1 }, Part { labels, images: pixels }))
+    Ok((ImageShape { height, width, channels: 1 }, labels, pixels))
 }
 
 fn unpack((path, bytes): (&Path, &[u8]), digest: &mut Sha256) -> Result<Vec<u8>, DataError> {
@@ -104,26 +88,4 @@ fn unpack((path, bytes): (&Path, &[u8]), digest: &mut Sha256) -> Result<Vec<u8>,
     let unpacked = read_limited(decoder.by_ref(), MOST_BYTES).map_err(unreadable(path))?;
     digest.update(&unpacked);
     Ok(unpacked)
-}
-
-impl Source for FashionMnist {
-    fn shape(&self) -> ImageShape {
-        self.shape
-    }
-
-    fn class_names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn labels(&self, split: Split) -> &[u16] {
-        &self.part(split).labels
-    }
-
-    fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
-        Ok(self.part(split).images[index].clone())
-    }
-
-    fn sha256(&self) -> &str {
-        &self.sha256
-    }
 }

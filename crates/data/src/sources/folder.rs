@@ -1,6 +1,6 @@
-//! The user's own images: `DIR/train/CLASS/…` and `DIR/test/CLASS/…`, or `DIR/CLASS/…` with a
-//! seeded split of one test image in five. Classes are called as their folders, in order of path:
-//! a folder inside a folder is a class of its own, `bags/leather`.
+//! A folder of the user's images: `DIR/train/CLASS/…` and `DIR/test/CLASS/…`, or `DIR/CLASS/…` with
+//! a seeded split of one test image in five. Classes have the names of their folders, in order of
+//! path; a folder inside a folder is another class, `bags/leather`.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ use crate::{
     split::seeded,
 };
 
-/// One image in so many is for testing.
+/// One image in five is for testing.
 const TEST_SHARE: usize = 5;
 
 /// The images below `root`.
@@ -34,7 +34,7 @@ pub(crate) fn list(root: &Path, bounds: &Bounds) -> Result<Listing, DataError> {
     };
     if listing.train.is_empty() {
         let extensions = EXTENSIONS.join(", ");
-        return Err(folder(root, format!("no images in folders of classes. Expected CLASS/*.{{{extensions}}} in it")));
+        return Err(folder(root, format!("no images in folders of classes: expected CLASS/*.{{{extensions}}}")));
     }
     Ok(listing)
 }
@@ -44,7 +44,7 @@ fn is_all_there_is(root: &Path, train: &Path) -> Result<bool, DataError> {
     Ok(directories(root)? == [train.to_path_buf()] && !directories(train)?.is_empty())
 }
 
-/// Where train and test are folders of their own.
+/// For `train` and `test` folders.
 fn split_listing(root: &Path, train: &Path, test: &Path, bounds: &Bounds) -> Result<Listing, DataError> {
     let (trained, tested) = (classes(train, bounds)?, classes(test, bounds)?);
     let labels: BTreeMap<String, u16> = trained.names().into_iter().zip(0..).collect();
@@ -63,7 +63,7 @@ fn split_listing(root: &Path, train: &Path, test: &Path, bounds: &Bounds) -> Res
     Ok(listing)
 }
 
-/// Where every class is one folder: one image in `share` is for testing.
+/// For one folder per class: one image in `share` is for testing.
 pub(super) fn seeded_listing(root: &Path, share: usize, bounds: &Bounds) -> Result<Listing, DataError> {
     let found = classes(root, bounds)?;
     let mut listing = Listing { class_names: found.names(), nested: found.is_nested(), ..Listing::default() };
@@ -74,8 +74,8 @@ pub(super) fn seeded_listing(root: &Path, share: usize, bounds: &Bounds) -> Resu
     Ok(listing)
 }
 
-/// Adds a class, of whose images one in `share` is for testing. The choice depends on `CLASS/FILE`
-/// alone.
+/// Adds a class, of which one image in `share` is for testing. The choice depends only on
+/// `CLASS/FILE`.
 pub(super) fn add_seeded(listing: &mut Listing, label: u16, class: Class, share: usize) {
     let Class { name: class, images } = class;
     let relative = |path: &PathBuf| {
@@ -89,7 +89,7 @@ pub(super) fn add_seeded(listing: &mut Listing, label: u16, class: Class, share:
     }
 }
 
-/// The classes below `root`, of which there may be as many as labels.
+/// The classes below `root`: at most 65,535.
 pub(super) fn classes(root: &Path, bounds: &Bounds) -> Result<Walked, DataError> {
     let walked = walk_classes(root, bounds)?;
     match u16::try_from(walked.classes.len()) {

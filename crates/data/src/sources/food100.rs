@@ -7,7 +7,7 @@ use crate::{
     DataError,
     files::read,
     pack::{Entry, Listing},
-    unpack::safe,
+    paths::safe,
 };
 
 const CLASSES: usize = 100;

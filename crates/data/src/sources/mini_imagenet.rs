@@ -34,7 +34,7 @@ const PARTS: [&str; 3] = ["train", "val", "test"];
 /// The largest pickle that is read, in bytes: the public ones have less than a gigabyte.
 const LARGEST_PICKLE: u64 = 1 << 34;
 
-/// One image in so many is for testing: 100 of 600.
+/// One image in six is for testing: 100 of 600.
 const TEST_SHARE: usize = 6;
 
 /// The directory of the pickles, or of the folders of classes, at `home` or below it.
@@ -113,13 +113,12 @@ pub(crate) fn count(directory: &Path) -> Result<(usize, usize), DataError> {
 struct Pickles {
     shape: ImageShape,
     files: Vec<File>,
-    /// Each class: the files and places of its images. A class may be in one pickle only, but
-    /// nothing depends on it.
+    /// The files and places of each class's images.
     classes: BTreeMap<String, Vec<(usize, usize)>>,
 }
 
 impl Pickles {
-    /// Reads the pickles in `directory`; `seen` gets the bytes of each.
+    /// Reads the pickles in `directory`; `seen` is called with the bytes of each.
     fn read(directory: &Path, mut seen: impl FnMut(&[u8])) -> Result<Self, DataError> {
         let (mut shape, mut files, mut classes) = (None, Vec::new(), BTreeMap::new());
         for (number, name) in PICKLES.iter().enumerate() {
@@ -152,14 +151,13 @@ pub(crate) fn open(directory: &Path) -> Result<MiniImagenet, DataError> {
         shape,
         names: Vec::new(),
         files,
-        train: Part::default(),
-        test: Part::default(),
+        parts: [Part::default(), Part::default()],
         sha256: finish(digest),
     };
     for (label, (class, members)) in classes.into_iter().enumerate() {
         let names: Vec<String> = (0..members.len()).map(|index| format!("{class}/{index}")).collect();
         for (place, test) in members.into_iter().zip(seeded(&names, TEST_SHARE)) {
-            let part = if test { &mut data.test } else { &mut data.train };
+            let part = &mut data.parts[usize::from(test)];
             part.labels.push(label as u16);
             part.places.push(place);
         }
@@ -222,7 +220,7 @@ impl File {
         Ok((Self { shape: ImageShape { height, width, channels }, pixels }, members))
     }
 
-    /// Whether its bytes are still there: touching what someone cut off would end the program.
+    /// Whether the file still has all its bytes: an access after its end would end the program.
     fn is_whole(&self) -> bool {
         match &self.pixels {
             Pixels::Mapped(map, _) => map.is_whole(),
@@ -262,18 +260,9 @@ pub(crate) struct MiniImagenet {
     shape: ImageShape,
     names: Vec<String>,
     files: Vec<File>,
-    train: Part,
-    test: Part,
+    /// Of [`Split::BOTH`].
+    parts: [Part; 2],
     sha256: String,
-}
-
-impl MiniImagenet {
-    fn part(&self, split: Split) -> &Part {
-        match split {
-            Split::Train => &self.train,
-            Split::Test => &self.test,
-        }
-    }
 }
 
 impl Source for MiniImagenet {
@@ -286,11 +275,11 @@ impl Source for MiniImagenet {
     }
 
     fn labels(&self, split: Split) -> &[u16] {
-        &self.part(split).labels
+        &self.parts[split as usize].labels
     }
 
     fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
-        let (file, index) = self.part(split).places[index];
+        let (file, index) = self.parts[split as usize].places[index];
         if !self.files[file].is_whole() {
             let path = PathBuf::from(PICKLES[file]);
             return Err(malformed(&path, "as many bytes as when it was opened"));

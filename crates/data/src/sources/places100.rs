@@ -2,17 +2,13 @@
 //! and `val_256/Places365_val_00000001.jpg`, listed in three files. Of each category the first 450
 //! training images and all validation images are used.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use crate::{
-    DataError, Dataset,
-    catalogue::Archive,
+    DataError,
     files::lines,
     pack::{Entry, Listing},
-    unpack::safe,
+    paths::safe,
 };
 
 const CATEGORIES: u16 = 100;
@@ -84,14 +80,15 @@ fn numbered(path: &Path) -> Result<Vec<(String, u16)>, DataError> {
 }
 
 /// Of the archives of Places, the entries in use, once the lists are in `directory`: 55,000 of 1.8
-/// million. None means all.
+/// million. `None` means all.
+#[cfg(feature = "fetch")]
 pub(crate) fn wanted(
-    dataset: Dataset,
-    archive: &Archive,
+    dataset: crate::Dataset,
+    archive: &crate::catalogue::Archive,
     directory: &Path,
-) -> Result<Option<BTreeSet<String>>, DataError> {
+) -> Result<Option<std::collections::BTreeSet<String>>, DataError> {
     let lists = crate::home::Place::new(directory, "lists").find("filelist_places365-standard", "places365_val.txt");
-    let (Dataset::Places100, Some(lists)) = (dataset, lists) else { return Ok(None) };
+    let (crate::Dataset::Places100, Some(lists)) = (dataset, lists) else { return Ok(None) };
     let in_use = |folder: &str, images: Vec<(String, u16)>| {
         Some(images.into_iter().map(|(image, _)| format!("{folder}/{image}")).collect())
     };

@@ -8,7 +8,7 @@ use crate::{
     DataError,
     files::{entries, lines},
     pack::{Entry, Listing},
-    unpack::safe,
+    paths::safe,
 };
 
 const DEFAULT_CLASSES: usize = 100;

@@ -10,10 +10,11 @@ use std::{
 use rehearsal_files::sha256;
 use sha2::{Digest, Sha256};
 
-use super::{Limits, Unpacking, path::safe};
+use super::{Limits, Unpacking};
 use crate::{
     DataError,
     files::{sync_files, unwritable, write_whole},
+    paths::safe,
 };
 
 /// The file of SHA-256 sums in an unpacked directory, as `sha256sum -c` reads it.
@@ -55,13 +56,13 @@ impl<'a> Sink<'a> {
     fn enter(&mut self, name: &str) -> Result<PathBuf, DataError> {
         self.entries += 1;
         if self.entries > self.unpacking.limits.entries {
-            let why = format!("is one too many: no more than {} are allowed", self.unpacking.limits.entries);
+            let why = format!("is one too many: at most {} entries are allowed", self.unpacking.limits.entries);
             return Err(self.hostile(name, why));
         }
         safe(name).map_err(|why| self.hostile(name, why))
     }
 
-    /// A directory. It is made when a file is put into it.
+    /// A directory. It is created with the first file in it.
     pub(super) fn directory(&mut self, name: &str) -> Result<(), DataError> {
         self.enter(name).map(drop)
     }
@@ -73,8 +74,7 @@ impl<'a> Sink<'a> {
             return Err(self.hostile(name, "is a file without a name"));
         }
         if size > self.room() {
-            let why =
-                format!("makes it larger than {} bytes, which is all that is allowed", self.unpacking.limits.bytes);
+            let why = format!("makes the archive larger than the {} bytes allowed", self.unpacking.limits.bytes);
             return Err(self.hostile(name, why));
         }
         self.bytes += size;
@@ -108,11 +108,10 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    /// Syncs what was written and writes the manifest. An archive without files is refused: it must
-    /// not stand where a good one could.
+    /// Syncs what was written and writes the manifest. An archive without files is refused.
     pub(super) fn finish(self) -> Result<(), DataError> {
         if self.sums.is_empty() {
-            return Err(self.damaged(io::Error::other("there is nothing in it")));
+            return Err(self.damaged(io::Error::other("it is empty")));
         }
         sync_files(&self.root, &self.sums.keys().map(String::as_str).collect::<Vec<_>>())?;
         let lines: String = self.sums.iter().map(|(path, sum)| format!("{sum}  {path}\n")).collect();

@@ -44,7 +44,7 @@ fn one(mut entry: Entry<impl Read>, kind: EntryType, name: Option<String>, sink:
             sink.file(&name, size, &mut entry)
         }
         EntryType::Symlink | EntryType::Link => Err(sink.hostile(&name, "is a link")),
-        other => Err(sink.hostile(&name, format!("is neither a file nor a directory, but {other:?}"))),
+        other => Err(sink.hostile(&name, format!("is not a file or a directory, but {other:?}"))),
     }
 }
 
@@ -72,7 +72,7 @@ fn pax_path(text: &str) -> Result<Option<String>, &'static str> {
         match key {
             "path" => path = Some(value.to_owned()),
             "size" | "linkpath" => return Err("an extended header changes what an entry is"),
-            key if key.starts_with("GNU.sparse") => return Err("a sparse file is not taken"),
+            key if key.starts_with("GNU.sparse") => return Err("a sparse file is not allowed"),
             _ => {}
         }
     }

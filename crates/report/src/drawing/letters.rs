@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{RenderError, canvas::escaped, png::pixels, text};
 
 /// A text in pixels.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Letters {
     /// Columns.
     pub width: usize,

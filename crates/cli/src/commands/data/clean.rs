@@ -14,7 +14,7 @@ use crate::{
     printer::{bytes, message, print},
 };
 
-/// Removes packs that no data set uses, and prints what they are.
+/// Removes packs that no data set uses, and prints them.
 pub fn clean(args: &Clean) -> Result<ExitCode> {
     let found = unused(args.data.as_deref())?;
     if !args.dry_run {
@@ -35,7 +35,7 @@ pub fn clean(args: &Clean) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The file, its size, and why nobody uses it.
+/// The file, its size, and why it is not used.
 fn line(Unused { path, bytes: size, why, .. }: &Unused) -> String {
     format!("{}\n", printable(&format!("{} ({}): {why}", path.display(), bytes(*size))))
 }

@@ -20,10 +20,7 @@ use crate::{
 /// Fetches a data set and prints where it is.
 pub fn fetch(args: &data::Fetch) -> Result<ExitCode> {
     let dataset = Dataset::from_name(&args.name)?;
-    let home = match &args.data {
-        Some(directory) => directory.clone(),
-        None => home::default_directory()?,
-    };
+    let home = home::directory(args.data.as_deref())?;
     if !args.quiet {
         message(&format!("{dataset}: terms of use: {} ({})", card(dataset).terms, card(dataset).about));
     }
@@ -42,7 +39,7 @@ pub fn fetch(args: &data::Fetch) -> Result<ExitCode> {
     if !args.quiet {
         match state(dataset, &home).0 {
             State::Ready => {}
-            State::Incomplete(part) => message(&format!("only a part: {part}")),
+            State::Incomplete(part) => message(&format!("incomplete: {part}")),
             State::Partial | State::Absent => message(&format!("{dataset} is not complete yet")),
         }
     }

@@ -18,10 +18,7 @@ use crate::{
 
 /// Prints every data set.
 pub fn list(args: &List) -> Result<ExitCode> {
-    let home = match &args.data {
-        Some(directory) => directory.clone(),
-        None => home::default_directory()?,
-    };
+    let home = home::directory(args.data.as_deref())?;
     let mut rows = Vec::new();
     let mut text = format!(
         "{:<14}{:>8}{:>9}{:>9}{:>7}{:>10}  {:<24}{}\n",
@@ -56,19 +53,19 @@ pub fn list(args: &List) -> Result<ExitCode> {
             "incomplete": if let State::Incomplete(part) = state { json!(part) } else { json!(null) },
             "terms": card.terms,
             "about": card.about,
-            "archives": card.archives.iter().map(|archive| json!({"file": archive.file, "url": archive.url})).collect::<Vec<_>>(),
+            "archives": card.archives.iter().map(|archive| json!({"file": archive.file, "url": archive.url()})).collect::<Vec<_>>(),
         }));
     }
     if args.json {
         text = format!("{}\n", json!({ "home": home, "datasets": rows }));
     } else {
-        text += &format!("\ndata live in {}\n", home.display());
+        text += &format!("\ndata directory: {}\n", home.display());
     }
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Bytes of all files below a directory; what cannot be read counts nothing, links are not
+/// Bytes of all files below a directory. Files that cannot be read count nothing, and links are not
 /// followed.
 fn size(path: &Path) -> u64 {
     match path.symlink_metadata() {

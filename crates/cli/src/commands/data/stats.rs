@@ -11,7 +11,7 @@ use crate::{
     printer::{display_width, padded, print},
 };
 
-/// Prints what is in a data set.
+/// Prints the statistics of a data set.
 pub fn stats(args: &Look) -> Result<ExitCode> {
     let progress = progress(args.which.quiet);
     let source = chain(&args.which)?.open(&request(&args.which, &*progress))?;
@@ -36,7 +36,7 @@ fn text(stats: &Stats) -> String {
     text += &format!("{} training images are the same as an earlier one\n", stats.duplicates_in_train);
     text += &format!("{} test images are the same as a training image\n", stats.test_in_train);
     if stats.skipped > 0 {
-        text += &format!("{} files were left out because they are no images\n", stats.skipped);
+        text += &format!("{} files were skipped because they are not images\n", stats.skipped);
     }
     if stats.ignored > 0 {
         text += &format!("{} files are not read\n", stats.ignored);

@@ -14,7 +14,7 @@ use crate::{
     printer::{message, print},
 };
 
-/// Checks data sets and names what is bad in them; then the exit code is 1.
+/// Checks data sets and prints the bad files; the exit code is 1 if there are any.
 pub fn verify(args: &Look) -> Result<ExitCode> {
     let progress = progress(args.which.quiet);
     let request = request(&args.which, &*progress);
@@ -28,21 +28,21 @@ pub fn verify(args: &Look) -> Result<ExitCode> {
             print(&text(&report))?;
             report.notes.iter().for_each(|note| message(&printable(note)));
             let Report { files, records, packs, bad, incomplete, .. } = &report;
-            let verdict = match (bad.len(), incomplete) {
-                (0, None) => "nothing is wrong".into(),
-                (0, Some(part)) => format!("there are only {part}"),
-                (bad, None) => format!("{bad} are bad"),
-                (bad, Some(part)) => format!("{bad} are bad, and there are only {part}"),
+            let bad = match bad.len() {
+                0 => "no bad files".to_owned(),
+                1 => "1 bad file".to_owned(),
+                count => format!("{count} bad files"),
             };
+            let missing = incomplete.map(|part| format!(", and there are only {part}")).unwrap_or_default();
             message(&format!(
-                "{dataset}: {files} files compared, {records} images read, {packs} packs compared: {verdict}"
+                "{dataset}: {files} files compared, {records} images read, {packs} packs compared: {bad}{missing}"
             ));
         }
     }
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// One line for each bad thing.
+/// One line for each bad file.
 fn text(report: &Report) -> String {
     let line = |bad: &Bad| format!("{}\n", printable(&format!("{}: {}", bad.path.display(), bad.why)));
     report.bad.iter().map(line).collect()

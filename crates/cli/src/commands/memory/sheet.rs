@@ -3,14 +3,13 @@
 use std::{path::Path, process::ExitCode};
 
 use anyhow::{Context, Result};
-use rehearsal::sample::Image;
-use rehearsal_data::{DataError, ImageShape, Source, Split, preview, printable};
+use rehearsal_data::{InMemory, Split, preview, printable};
 use rehearsal_model::Model;
 use serde_json::json;
 
 use crate::{
     output,
-    printer::{Font, print},
+    printer::{draw_text, print},
     user_error::UserError,
 };
 
@@ -24,16 +23,18 @@ pub fn sheet(model: &Path, out: &Path, per_class: usize, is_json: bool) -> Resul
     if stored.is_empty() {
         return Err(UserError("the memory is empty".into()).into());
     }
-    let remembered = Remembered {
-        shape: version.learner.shape(),
-        names: active.iter().map(|class| known.name(*class).to_string()).collect(),
-        labels: stored.iter().map(|(class, ..)| number(*class)).collect(),
-        images: stored.iter().map(|(_, image, _)| (*image).clone()).collect(),
-    };
-    // No wider than what there is.
-    let most = (0..active.len() as u16).map(|class| remembered.labels.iter().filter(|label| **label == class).count());
+    let labels: Vec<u16> = stored.iter().map(|(class, ..)| number(*class)).collect();
+    let most = (0..active.len() as u16).map(|class| labels.iter().filter(|label| **label == class).count());
+    // Not wider than the longest row.
     let per_class = per_class.min(most.max().unwrap_or(1));
-    let png = preview::sheet_in(&Font, &remembered, Split::Train, per_class)?;
+    let remembered = InMemory {
+        shape: version.learner.shape(),
+        class_names: active.iter().map(|class| known.name(*class).to_string()).collect(),
+        labels: [labels, Vec::new()],
+        images: [stored.iter().map(|(_, image, _)| (*image).clone()).collect(), Vec::new()],
+        sha256: String::new(),
+    };
+    let png = preview::sheet(&remembered, Split::Train, per_class, &draw_text)?;
     output::write(out, &png).with_context(|| format!("{} cannot be written", out.display()))?;
     if is_json {
         print(&format!("{}\n", json!({ "sheet": out, "classes": active.len(), "per_class": per_class })))?;
@@ -41,30 +42,4 @@ pub fn sheet(model: &Path, out: &Path, per_class: usize, is_json: bool) -> Resul
         print(&format!("{}\n", printable(&out.to_string_lossy())))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A memory as a data set of which a sheet can be drawn.
-struct Remembered {
-    shape: ImageShape,
-    names: Vec<String>,
-    labels: Vec<u16>,
-    images: Vec<Image>,
-}
-
-impl Source for Remembered {
-    fn shape(&self) -> ImageShape {
-        self.shape
-    }
-    fn class_names(&self) -> &[String] {
-        &self.names
-    }
-    fn labels(&self, split: Split) -> &[u16] {
-        if split == Split::Train { &self.labels } else { &[] }
-    }
-    fn image(&self, _: Split, index: usize) -> Result<Image, DataError> {
-        Ok(self.images[index].clone())
-    }
-    fn sha256(&self) -> &'static str {
-        ""
-    }
 }

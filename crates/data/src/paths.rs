@@ -1,21 +1,20 @@
-//! Names in archives and lists: which of them are paths inside a directory.
+//! Checks that names in archives and lists are paths inside a directory.
 
 use std::path::PathBuf;
 
-/// The longest name that is taken.
+/// The longest name that is accepted, in bytes.
 const LONGEST: usize = 4096;
 
 /// The path that a name means, below the directory it is joined to; empty for the directory itself.
 ///
 /// # Errors
-/// It would leave the directory, or means something else on another system. The text says what it
-/// does.
+/// It would leave the directory, or means something else on another system. The text says which.
 pub(crate) fn safe(name: &str) -> Result<PathBuf, &'static str> {
     if name.starts_with('/') {
         return Err("is an absolute path");
     }
     if name.contains(['\\', '\0']) {
-        return Err("has a character that no file name should have");
+        return Err("has a character that is not allowed");
     }
     if name.len() > LONGEST {
         return Err("has a name that is too long");
@@ -26,7 +25,7 @@ pub(crate) fn safe(name: &str) -> Result<PathBuf, &'static str> {
             return Err("leaves its directory");
         }
         if part.len() > 255 || (cfg!(windows) && part.contains(':')) {
-            return Err("has a name that no file can have");
+            return Err("has a part that is not a valid file name");
         }
         path.push(part);
     }
@@ -38,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_stays_inside_is_a_path() {
+    fn only_names_inside_the_directory_are_paths() {
         assert_eq!(safe("a/b.png"), Ok("a/b.png".into()));
         assert_eq!(safe("./a//b/./c"), Ok("a/b/c".into()));
         assert_eq!(safe("./"), Ok(PathBuf::new()));

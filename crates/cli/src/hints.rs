@@ -1,0 +1,92 @@
+//! What to do about an error: libraries return errors that name no command and no flag, and the
+//! command line adds this second line.
+
+use anyhow::Error;
+use rehearsal::{experiment::ExperimentError, learner::LearnerError};
+use rehearsal_data::{DataError, Dataset, LONGEST_SIDE, catalogue::card};
+use rehearsal_model::ModelError;
+
+use crate::printer::message;
+
+/// Prints the hint for an error, if there is one.
+pub fn print_hint(error: &Error) {
+    if let Some(hint) = hint(error) {
+        message(&format!("hint: {hint}"));
+    }
+}
+
+/// What to do about an error.
+pub fn hint(error: &Error) -> Option<String> {
+    data_error(error).and_then(for_data)
+}
+
+/// The error of a data set, through the errors that pass it on.
+fn data_error(error: &Error) -> Option<&DataError> {
+    fn in_learner(error: &LearnerError) -> Option<&DataError> {
+        if let LearnerError::Data(error) = error { Some(error) } else { None }
+    }
+    fn in_experiment(error: &ExperimentError) -> Option<&DataError> {
+        match error {
+            ExperimentError::Data(error) => Some(error),
+            ExperimentError::Learner(error) => in_learner(error),
+            _ => None,
+        }
+    }
+    fn in_model(error: &ModelError) -> Option<&DataError> {
+        if let ModelError::Learner(error) = error { in_learner(error) } else { None }
+    }
+    let direct = error.downcast_ref().or_else(|| error.downcast_ref().and_then(in_learner));
+    direct.or_else(|| error.downcast_ref().and_then(in_experiment)).or_else(|| error.downcast_ref().and_then(in_model))
+}
+
+fn for_data(error: &DataError) -> Option<String> {
+    Some(match error {
+        DataError::Absent { dataset, .. } => {
+            format!("fetch it with `rehearsal data fetch {dataset}`, or say where it is with `--data DIR`")
+        }
+        DataError::NoFolder | DataError::NothingToFetch(Dataset::Folder) => {
+            "say where your images are with `--data DIR`".into()
+        }
+        DataError::NoHome => "set REHEARSAL_DATA, or give `--data DIR`".into(),
+        DataError::Image { .. } => "`--skip-bad` skips files that are not images".into(),
+        DataError::Link { .. } => "`--follow-links` follows it".into(),
+        DataError::Untrusted { .. } => "`--trust` accepts it without a checksum".into(),
+        DataError::FetchedPart(_) => "`--part` accepts a part of the data set".into(),
+        DataError::TooLarge { .. } => format!("make them smaller with `--size N`, at most {LONGEST_SIDE}"),
+        DataError::ByHand(dataset) => by_hand(*dataset),
+        _ => return None,
+    })
+}
+
+fn by_hand(dataset: Dataset) -> String {
+    let files: Vec<&str> = card(dataset).archives.iter().map(|archive| archive.file).collect();
+    format!(
+        "get {} from someone you trust, and give each file with `--from FILE`; or, if they are on a web server, give \
+         `--mirror URL --trust`; or put a folder with one folder per class at `--data DIR`",
+        files.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_are_found_through_the_errors_that_pass_them_on() {
+        let absent = || DataError::Absent { dataset: Dataset::Core50, home: "x".into(), expected: "y".into() };
+        let errors = [
+            absent().into(),
+            LearnerError::from(absent()).into(),
+            ExperimentError::from(absent()).into(),
+            ExperimentError::from(LearnerError::from(absent())).into(),
+            ModelError::from(LearnerError::from(absent())).into(),
+        ];
+        for error in &errors {
+            assert!(hint(error).is_some_and(|hint| hint.contains("data fetch core50")), "{error:?}");
+        }
+        assert_eq!(hint(&DataError::Refused("no".into()).into()), None);
+        assert_eq!(hint(&anyhow::anyhow!("no")), None);
+        let by_hand = hint(&DataError::ByHand(Dataset::MiniImagenet).into()).unwrap();
+        assert!(by_hand.contains("mini-imagenet-cache-val.pkl") && by_hand.contains("`--from FILE`"), "{by_hand}");
+    }
+}

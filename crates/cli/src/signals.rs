@@ -1,0 +1,72 @@
+//! Signals about files. The libraries leave signals alone; this is for the program.
+
+/// From now on the program ends with an error message and exit code 1 if a mapped file was truncated
+/// while it is read (SIGBUS), and a file that may not grow (`ulimit -f`) is an error of the write
+/// (SIGXFSZ is ignored).
+#[cfg(unix)]
+pub fn handle() {
+    use signal_hook::{
+        consts::{SIGBUS, SIGXFSZ},
+        iterator::Signals,
+    };
+
+    // Without these handlers the program still works: the system ends it without a message.
+    let Ok(mut signals) = Signals::new([SIGBUS, SIGXFSZ]) else { return };
+    std::thread::spawn(move || {
+        // The thread that caused SIGBUS repeats its access until this one has ended the process.
+        if signals.forever().any(|signal| signal == SIGBUS) {
+            crate::printer::message(
+                "error: a file of the data set was truncated while it was read, or its disk failed\n\
+                 hint: restore the file, then continue from the last checkpoint (rehearsal run --resume)",
+            );
+            std::process::exit(1);
+        }
+    });
+}
+
+/// There are no such signals.
+#[cfg(not(unix))]
+pub fn handle() {}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::{fs, process::Command};
+
+    use rehearsal_data::{Dataset, Request, Split};
+
+    /// Set in the child process of the test.
+    const CHILD: &str = "REHEARSAL_TEST_TRUNCATED_PACK";
+
+    /// An image that is kept, as a memory keeps it, is read after its pack was truncated.
+    fn read_after_truncation() {
+        super::handle();
+        let place = tempfile::tempdir().unwrap();
+        for number in 0..10 {
+            let path = place.path().join(format!("photos/{}/{number}.png", number % 2));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            image::RgbImage::new(8, 8).save(path).unwrap();
+        }
+        let (photos, packs) = (place.path().join("photos"), place.path().join("packs"));
+        let request = Request { directory: Some(&photos), packs: Some(&packs), ..Request::default() };
+        let source = Dataset::Folder.open(&request).unwrap();
+        let image = source.image(Split::Train, 0).unwrap();
+        for pack in fs::read_dir(&packs).unwrap() {
+            fs::File::options().write(true).open(pack.unwrap().path()).unwrap().set_len(0).unwrap();
+        }
+        println!("{}", image.iter().map(|&byte| u64::from(byte)).sum::<u64>());
+    }
+
+    #[test]
+    fn reading_a_truncated_file_ends_with_a_message() {
+        if std::env::var_os(CHILD).is_some() {
+            return read_after_truncation();
+        }
+        let test = "signals::tests::reading_a_truncated_file_ends_with_a_message";
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let child = child.args(["--exact", test, "--nocapture"]).env(CHILD, "1").output().unwrap();
+        let errors = String::from_utf8_lossy(&child.stderr);
+        assert_eq!(child.status.code(), Some(1), "{:?} {errors}", child.status);
+        assert!(errors.contains("error: a file of the data set was truncated while it was read"), "{errors}");
+    }
+}
