@@ -36,7 +36,7 @@ def learn(groups):
         told = program("evaluate", str(model), str(args.data), "--json", "--quiet")
         right = {name: row[i] / sum(row) for i, (name, row) in enumerate(zip(told["classes"], told["confusion"]))}
         rows.append([sum(right[name] for name in group) / len(group) for group in groups[:number]])
-    return {"rows": rows, "steps": steps, "seconds": seconds, "bytes": report["bytes"], "passes": report["passes"]}
+    return {"rows": rows, "steps": steps, "seconds": seconds, "bytes": report["bytes"], "passes": report["epochs"]}
 
 
 def run(tasks, method):

@@ -116,14 +116,8 @@ pub enum Benchmark {
     #[command(after_help = "\
 score: candidates of both draws (50 + 50) before and after the virtual step, no gradient
 train: the PCR step on 40 anchors (10 new + 10 replayed, raw + augmented), forward, backward and update
-step:  virtual step (forward + backward on 20), score, select, train
-
-With --count: for each method, of steps of a real learner the one with most, what went to the device
-(uploads) and came back (read-backs, for which the host waits), and how many kernels were launched.")]
+step:  virtual step (forward + backward on 20), score, select, train")]
     Step(StepBench),
-    /// What cheaper ways to score are worth beside the exact change of loss, and what a step costs
-    /// with each
-    Retrieval(RetrievalBench),
 }
 
 #[derive(clap::Args)]
@@ -143,57 +137,6 @@ pub struct StepBench {
     /// What computes
     #[arg(long, value_name = "NAME", default_value_t = DeviceName::CPU)]
     pub device: DeviceName,
-    /// Count transfers and kernel launches instead of measuring time
-    #[arg(long, conflicts_with = "repeats")]
-    pub count: bool,
-}
-
-const RETRIEVAL_EXAMPLES: &str = "\
-Examples:
-  rehearsal bench retrieval                                  on the embedded images, some minutes
-  rehearsal bench retrieval --dataset cifar100 --data DIR --classes 20 --memory 1000 --width 8
-  rehearsal bench retrieval --threads 1 --steps 400 --json | jq .variants
-
-One learner keeps features in its memory and takes real steps; before each, every score is asked about the same candidates, and \
-compared with the exact change of loss. Then a learner of its own for each retrieval takes the same steps, in turns. Nothing is \
-measured before the memory is full.";
-
-#[derive(clap::Args)]
-#[command(after_help = RETRIEVAL_EXAMPLES)]
-pub struct RetrievalBench {
-    /// The data set
-    #[arg(long, value_name = "NAME", default_value = "embedded")]
-    pub dataset: String,
-    /// Where its files are
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
-    /// Use the data set's first N classes
-    #[arg(long, value_name = "N")]
-    pub classes: Option<u16>,
-    /// Into how many tasks the classes are cut
-    #[arg(long, value_name = "N")]
-    pub tasks: Option<u16>,
-    /// What a step minimises
-    #[arg(long, value_name = "NAME", default_value = "pcr")]
-    pub method: String,
-    /// How many images the memory holds
-    #[arg(long, value_name = "N", default_value_t = 500)]
-    pub memory: u32,
-    /// Channels after the first convolution
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=4096))]
-    pub width: u16,
-    /// Steps that are measured
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub steps: u32,
-    /// Threads
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: u16,
-    /// Seeds every random draw
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub seed: u64,
-    /// Print as JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 const REPORT_EXAMPLES: &str = "\

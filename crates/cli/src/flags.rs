@@ -4,12 +4,13 @@
 use anyhow::{Error, anyhow};
 use rehearsal_runs::{Place, Setting};
 
-use crate::hints::hint;
+use crate::{exit_code::is_user_error, hints::hint, user_error::UserError};
 
-/// The same error with quoted settings as flags.
+/// The same error with quoted settings as flags, and with the same exit code and hint.
 pub fn with_flags(error: &Error) -> Error {
     let hint = hint(error).map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-    anyhow!("{}{hint}", as_flags(&format!("{error:#}")))
+    let text = as_flags(&format!("{error:#}")) + &hint;
+    if is_user_error(error) { UserError(text).into() } else { anyhow!(text) }
 }
 
 /// The same text with quoted settings as flags: `` `memory` `` becomes `` `--memory` ``, `` `stream

@@ -79,7 +79,7 @@ mod tests {
             LearnerError::from(absent()).into(),
             ExperimentError::from(absent()).into(),
             ExperimentError::from(LearnerError::from(absent())).into(),
-            ModelError::from(absent()).into(),
+            ModelError::from(LearnerError::from(absent())).into(),
         ];
         for error in &errors {
             assert!(hint(error).is_some_and(|hint| hint.contains("data fetch core50")), "{error:?}");

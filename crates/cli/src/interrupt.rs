@@ -75,6 +75,10 @@ pub struct Interrupt<O> {
 }
 
 impl<O: Observer> Observer for Interrupt<O> {
+    fn before_step(&mut self, learner: &rehearsal::Learner) {
+        self.shown.before_step(learner);
+    }
+
     fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
         let shown = self.shown.step(event);
         if self.asked.to_stop() { ControlFlow::Break(()) } else { shown }

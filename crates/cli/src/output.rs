@@ -4,7 +4,7 @@ use std::{fs, io, path::Path};
 
 use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
 use rehearsal_data::ImageShape;
-use rehearsal_runs::atomic;
+use rehearsal_files::atomic;
 
 /// Writes a file whole or not at all; into what is no file, such as `/dev/stdout`, as it comes.
 ///

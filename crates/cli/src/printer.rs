@@ -19,8 +19,9 @@ pub use columns::{clipped, columns, display_width, padded, terminal_columns};
 pub use comparison::{comparison, comparison_json};
 pub use font::draw_text;
 pub use learning::{LearningBar, score_text, visit_text};
-pub use overview::{Overview, Told};
+pub use overview::Overview;
 pub use progress::{Progress, clock};
+pub use rehearsal_files::text::thousands as count;
 pub use summary::summary;
 
 /// The longest name of a class in a table of 60 columns.
@@ -38,13 +39,6 @@ pub fn bytes(count: u64) -> String {
         Some((size, unit)) => format!("{:.1} {unit}", count as f64 / size),
         None => format!("{count} B"),
     }
-}
-
-/// 5000 as 5,000.
-pub fn count(number: usize) -> String {
-    let digits = number.to_string();
-    let grouped = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group).into_owned());
-    grouped.collect::<Vec<_>>().join(",")
 }
 
 /// `1 image`, `5,000 images`.
@@ -85,7 +79,6 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped() {
-        assert_eq!([7, 999, 1000, 1_234_567].map(count), ["7", "999", "1,000", "1,234,567"]);
         assert_eq!((plural(1, "image"), plural(5000, "image")), ("1 image".into(), "5,000 images".into()));
     }
 }

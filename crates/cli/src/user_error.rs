@@ -1,15 +1,11 @@
-//! Errors of the user: what is wrong with what was asked of a model, or with the model itself. One
-//! sentence, exit code 2, nothing changed.
+//! Errors that the command line finds in what the user asked.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::path::PathBuf;
 
 use anyhow::Result;
-use rehearsal_data::{DataError, printable};
 use rehearsal_model::ModelError;
 
-use crate::{flags::as_flags, hints::print_hint, printer::message};
-
-/// A sentence that was made on the command line.
+/// What is wrong with the input, as the user reads it.
 #[derive(Debug)]
 pub struct UserError(pub String);
 
@@ -21,7 +17,7 @@ impl std::fmt::Display for UserError {
 
 impl std::error::Error for UserError {}
 
-/// Says so where the model and what it is to look at were given in the wrong order.
+/// Hints when the model and the photos were swapped on the command line.
 pub fn model_first<T>(opened: Result<T, ModelError>, others: &[PathBuf]) -> Result<T> {
     let is_model = |path: &PathBuf| path.join("model.toml").exists() || !path.exists();
     match opened {
@@ -30,16 +26,4 @@ pub fn model_first<T>(opened: Result<T, ModelError>, others: &[PathBuf]) -> Resu
         }
         opened => Ok(opened?),
     }
-}
-
-/// Prints an error and makes it an exit code: 2 if the user can mend it, else 1.
-pub fn exit_code(done: Result<ExitCode>) -> Result<ExitCode> {
-    let Err(error) = done else { return done };
-    let is_user_error = error.is::<UserError>()
-        || error.downcast_ref::<ModelError>().is_some_and(ModelError::is_user_error)
-        || error.downcast_ref::<DataError>().is_some_and(|error| !matches!(error, DataError::Unwritable { .. }));
-    let sentence = printable(&as_flags(&format!("error: {error:#}")));
-    message(&sentence);
-    print_hint(&error);
-    Ok(if is_user_error { ExitCode::from(2) } else { ExitCode::FAILURE })
 }

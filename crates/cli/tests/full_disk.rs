@@ -40,7 +40,7 @@ fn a_grid_on_a_full_disk_says_so_and_its_status_too() {
         let states: Vec<&str> = said.lines().filter(|line| line.starts_with("   0 ")).collect();
         assert!(said.contains("No space left on device"), "{left} kB: {said}");
         if left == 0 {
-            assert!(said.contains("exit 2") && states == ["   0 left     seed0"], "nothing was begun: {said}");
+            assert!(said.contains("exit 1") && states == ["   0 left     seed0"], "nothing was begun: {said}");
         } else {
             assert!(said.contains("exit 1"), "{left} kB: {said}");
             assert!(states[0].starts_with("   0 failed   seed0 (disk/grid/seed0/"), "{left} kB: {said}");

@@ -124,7 +124,7 @@ fn mistakes_are_told_before_anything_runs() {
     refused(
         "[axes]\nmetod = ['er']\nseed = [0]\n[[exclude]]\nmethod = 'er'",
         &[],
-        "small.toml: there is no setting `metod`, which axis `metod` says: did you mean `method`?",
+        "small.toml: unknown setting `metod` in axis `metod`: did you mean `method`?",
     );
     let values: Vec<String> = (1..200).map(|value| value.to_string()).collect();
     let axis = |name: &str| format!("{name} = [{}]\n", values.join(", "));

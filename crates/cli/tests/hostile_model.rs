@@ -50,15 +50,15 @@ fn a_fifo_or_a_device_among_photos_is_no_photo() {
     let shop = shop();
     // The first of its folder: the size of a new model is chosen by looking at it.
     fifo(&shop.path().join("photos/boots/000.png"));
-    refused(&shop, &["learn", "shop.model", "photos", "--settings", "small.toml"], "no regular file");
+    refused(&shop, &["learn", "shop.model", "photos", "--settings", "small.toml"], "not a regular file");
     assert!(!shop.path().join("shop.model").exists());
     let left_out = soon(&shop, &["learn", "shop.model", "photos", "--settings", "small.toml", "--skip-bad"]);
     assert!(left_out.status.success(), "{}", text(&left_out.stderr));
-    refused(&shop, &["predict", "shop.model", "photos/boots/000.png"], "no regular file");
+    refused(&shop, &["predict", "shop.model", "photos/boots/000.png"], "not a regular file");
     refused(&shop, &["predict", "shop.model", "/dev/zero"], "no photo");
-    refused(&shop, &["evaluate", "shop.model", "photos"], "no regular file");
+    refused(&shop, &["evaluate", "shop.model", "photos"], "not a regular file");
     symlink("/dev/zero", shop.path().join("more/mules/zero.png")).unwrap();
-    refused(&shop, &["learn", "shop.model", "more", "--follow-links"], "no regular file");
+    refused(&shop, &["learn", "shop.model", "more", "--follow-links"], "not a regular file");
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn a_report_that_was_killed_is_made_by_the_same_command() {
 fn what_cannot_be_reported() {
     refused(&["report", "nowhere"], "nowhere cannot be read");
     refused(&["report", "runs/random-0/checkpoint"], "there is no finished run in runs/random-0/checkpoint");
-    refused(&["report", "runs", "-o", "."], ". is not empty and holds no report");
+    refused(&["report", "runs", "-o", "."], ". is not empty and does not hold a report");
     let none = output(study(), &["report"]);
     assert_eq!(none.status.code(), Some(2));
 }
@@ -110,7 +110,7 @@ fn two_sets_of_runs_side_by_side() {
         "all seeds",
         "95 % interval",
         "accuracy by bootstrap: ",
-        "are not seen",
+        "a difference of accuracy\nis detected",
         "4 times in 5",
     ] {
         assert!(table.contains(expected), "{expected:?} in\n{table}");
@@ -183,7 +183,7 @@ fn runs_tested_with_either_statistics_are_compared_with_either() {
         assert_eq!(json["recalibrated"], flags.len() == 2);
     }
     let report = output(directory.path(), &["report", "runs"]);
-    assert!(text(&report.stderr).contains("All tested with the norm's statistics"), "{}", text(&report.stderr));
+    assert!(text(&report.stderr).contains("All tested with BatchNorm statistics"), "{}", text(&report.stderr));
     assert!(directory.path().join("report/tables/recalibrated-results.md").exists());
 }
 

@@ -34,7 +34,7 @@ impl Cluster {
         fs::write(cluster.path("queue"), "").unwrap();
         // Slow, so that two who do not keep each other away meet.
         cluster.command("sbatch", "[ \"$1\" = --version ] && exit; sleep 0.5; echo \"$2\" >> submitted; echo 42");
-        cluster.command("squeue", "case \"$*\" in *--json*) exit 1;; *%T*) cat state;; *) cat queue;; esac");
+        cluster.command("squeue", "case \"$*\" in *%T*) cat state;; *) cat queue;; esac");
         cluster.command("scancel", "echo \"$@\" > cancelled");
         cluster.command("scontrol", "echo \"$@\" >> asked");
         cluster
@@ -130,7 +130,7 @@ fn without_slurm_there_is_a_script_and_the_files_say_the_rest() {
     let refused = on_path(&["submit", "small.toml"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(
-        text(&refused.stderr).contains("there is no Slurm here: `sbatch` is not on the path"),
+        text(&refused.stderr).contains("Slurm is not installed here: `sbatch` is not on the path"),
         "{}",
         text(&refused.stderr)
     );
@@ -145,7 +145,7 @@ fn without_slurm_there_is_a_script_and_the_files_say_the_rest() {
     assert_eq!(wait.status.code(), Some(1));
     assert!(text(&wait.stderr).contains("nothing is running or queued"), "{}", text(&wait.stderr));
     let logs = on_path(&["logs", "small.toml", "random-seed1"]);
-    assert!(logs.status.success() && text(&logs.stderr).contains("random-seed1 has said nothing"));
+    assert!(logs.status.success() && text(&logs.stderr).contains("random-seed1 has no log"));
     let cancel = on_path(&["cancel", "small.toml"]);
     assert!(cancel.status.success() && text(&cancel.stderr).contains("nothing of runs/small is queued"));
 }
@@ -158,10 +158,10 @@ fn mistakes_and_refusals_are_told_and_leave_nothing() {
         assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
         assert!(text(&output.stderr).contains(why), "{}", text(&output.stderr));
     };
-    refused(&["--time", "soon"], "`soon` is no time: write minutes");
-    refused(&["--time", "2"], "a time of 2 is too short for a warning 120 seconds before its end");
+    refused(&["--time", "soon"], "`soon` is not a time: write minutes");
+    refused(&["--time", "2"], "a time limit of 2 is too short for a warning 120 seconds before its end");
     refused(&["--only", "seed=9"], "no run of the grid has seed=9");
-    refused(&["--", "--array=0-9"], "`--array` is for this program to choose");
+    refused(&["--", "--array=0-9"], "`--array` is set by this program and cannot be given");
     assert!(!cluster.path("runs").exists());
     let unknown = cluster.output(&["logs", "small.toml", "nobody"]);
     assert!(unknown.status.code() == Some(2) && text(&unknown.stderr).contains("no run of the grid is called nobody"));
@@ -174,9 +174,9 @@ fn mistakes_and_refusals_are_told_and_leave_nothing() {
     cluster.command("sbatch", "echo 42");
     assert!(cluster.output(&["submit", "small.toml", "--chunk", "1"]).status.success());
     cluster.command("squeue", "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1");
-    refused(&[], "Unable to contact slurm controller: what is queued already is not known");
+    refused(&[], "Unable to contact slurm controller: it is not known what is queued already");
     let status = cluster.output(&["status", "small.toml"]);
-    assert!(text(&status.stderr).starts_with("what is queued is not known: squeue: ") && status.status.success());
+    assert!(text(&status.stderr).starts_with("it is not known what is queued: squeue: ") && status.status.success());
 }
 
 /// Asks a process to stop.

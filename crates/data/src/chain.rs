@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr, sync::Arc};
 
+use rehearsal_files::sha256::finish;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use sha2::{Digest, Sha256};
 
@@ -9,7 +10,6 @@ use crate::{
     DataError, Dataset, Image, ImageShape, Incomplete, Request, Skipped, Source, Split,
     catalogue::card,
     choice::{Choice, UnknownName},
-    digest::hexadecimal,
     photos::Ignored,
     view::view,
 };
@@ -131,7 +131,7 @@ impl Chained {
         let skipped = sources.iter().flat_map(|source| source.skipped().to_vec()).collect();
         let ignored = sources.iter().flat_map(|source| source.ignored().to_vec()).collect();
         let sources = sources.into_iter().map(|source| view(source, shape, None)).collect();
-        Self { sources, shape, names, labels, sha256: hexadecimal(digest), incomplete, skipped, ignored }
+        Self { sources, shape, names, labels, sha256: finish(digest), incomplete, skipped, ignored }
     }
 }
 

@@ -2,12 +2,11 @@
 
 use std::{
     collections::BTreeMap,
-    fmt,
-    fs::{self, OpenOptions},
-    io,
+    fmt, fs, io,
     path::{Path, PathBuf},
 };
 
+use rehearsal_files::lock::is_free;
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -129,10 +128,7 @@ impl Owners {
             return header.map_or(Some(Why::Unreadable), |header| self.why_no_owner(&header));
         }
         // A journal belongs to the images beside it, which are locked while a process makes them.
-        let partial = path.with_extension("partial");
-        let images = OpenOptions::new().read(true).write(true).open(&partial);
-        let is_free = images.is_ok_and(|file| file.try_lock().is_ok());
-        (is_free || !partial.exists()).then_some(Why::Unfinished)
+        is_free(&path.with_extension("partial")).then_some(Why::Unfinished)
     }
 
     /// Why no data set has the images of a header. Beside a folder somebody may have put a pack that

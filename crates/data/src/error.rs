@@ -84,27 +84,30 @@ pub enum DataError {
         shape.height, shape.width, megabytes(shape.bytes()), megabytes(shape.bytes().saturating_mul(*images))
     )]
     TooLarge { dataset: Dataset, shape: ImageShape, images: usize },
+    /// Threads cannot be started.
+    #[error("threads cannot be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
     /// The request makes no sense.
     #[error("{0}")]
     Refused(String),
 }
 
 impl DataError {
-    /// Whether the request is wrong, rather than something that happened while it was carried out.
+    /// Whether the user asked for something wrong, or gave wrong files, rather than that something failed on the way.
     pub fn is_user_error(&self) -> bool {
-        use DataError as E;
-        matches!(
-            self,
-            E::Absent { .. }
-                | E::NoFolder
-                | E::NoHome
-                | E::Untrusted { .. }
-                | E::ByHand(_)
-                | E::NothingToFetch(_)
-                | E::UnknownFile { .. }
-                | E::Size { .. }
-                | E::TooLarge { .. }
-                | E::Refused(_)
-        )
+        use io::ErrorKind::{
+            AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
+        };
+        let places = [AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem];
+        match self {
+            Self::Unwritable { error, .. } => places.contains(&error.kind()),
+            Self::Download { .. }
+            | Self::FetchedPart(_)
+            | Self::FetchedBad { .. }
+            | Self::Checksum { .. }
+            | Self::Hostile { .. }
+            | Self::Threads(_) => false,
+            _ => true,
+        }
     }
 }

@@ -6,12 +6,16 @@ mod effort;
 mod http;
 
 use std::{
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 pub(crate) use checksum::check;
+use rehearsal_files::{
+    atomic,
+    lock::{LockError, lock},
+};
 
 use crate::{
     DataError, Dataset, Incomplete, Progress, Request,
@@ -86,7 +90,11 @@ impl Fetch<'_> {
         }
         let directory = self.home.join(dataset.name());
         fs::create_dir_all(&directory).map_err(unwritable(&directory))?;
-        let _lock = lock(&directory)?;
+        let path = directory.join(".lock");
+        let _lock = lock(&path, Duration::ZERO).map_err(|error| match error {
+            LockError::Busy => DataError::Refused(format!("another process is fetching into {}", directory.display())),
+            error => unwritable(&path)(error.into()),
+        })?;
         let mut brought = Vec::new();
         for archive in card.archives {
             let wanted = places100::wanted(dataset, archive, &directory)?;
@@ -201,7 +209,7 @@ impl Fetch<'_> {
                 return Err(error);
             }
         };
-        fs::rename(&partial, &whole).map_err(unwritable(&whole))?;
+        atomic::rename(&partial, &whole).map_err(unwritable(&whole))?;
         http::forget(&partial)?;
         Ok((whole, official))
     }
@@ -244,18 +252,4 @@ fn is_there(part: &Path) -> bool {
 /// Whether a local file is that archive, by its name.
 fn is(archive: &Archive, file: &Path) -> bool {
     file.file_name().is_some_and(|name| name == archive.file)
-}
-
-/// A lock against other processes that fetch the same data set; it is held while the file is.
-fn lock(directory: &Path) -> Result<File, DataError> {
-    let path = directory.join(".lock");
-    // What stands there stays: it may be a link to something else.
-    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(unwritable(&path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => {
-            Err(DataError::Refused(format!("another process is fetching into {}", directory.display())))
-        }
-        Err(fs::TryLockError::Error(error)) => Err(unwritable(&path)(error)),
-    }
 }

@@ -2,13 +2,14 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read, Write},
+    io,
     path::{Path, PathBuf},
 };
 
+use rehearsal_files::{atomic, regular};
 use sha2::{Digest, Sha256};
 
-use crate::{DataError, regular};
+use crate::DataError;
 
 /// The largest file of records or text that is read: no data set has one of more than 200 MB.
 const LARGEST: u64 = 1 << 30;
@@ -67,38 +68,9 @@ pub(crate) fn name(path: &Path) -> Result<&str, DataError> {
         .ok_or_else(|| DataError::Folder { path: path.into(), why: "its name is not UTF-8".into() })
 }
 
-/// Writes a file beside its place, syncs it, and renames it.
+/// Replaces a file, whole or not at all.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
-    let beside = path.with_added_extension("partial");
-    let write = || {
-        // Never through what stands there: it may be a link to something else.
-        match fs::remove_file(&beside) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = File::create_new(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        drop(file);
-        rename(&beside, path)
-    };
-    write().map_err(unwritable(path))
-}
-
-/// Renames, and syncs the directory that holds the new name.
-pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    fs::rename(from, to)?;
-    to.parent().map_or(Ok(()), sync_directory)
-}
-
-/// Syncs the names in a directory, where the system has a way to.
-fn sync_directory(directory: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        // The directory of a relative name without one is the current one.
-        let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-        File::open(directory)?.sync_all()?;
-    }
-    Ok(())
+    atomic::write(path, bytes).map_err(unwritable(path))
 }
 
 /// Syncs all that was written below `root`: with the whole file system, in one go. Thousands of
@@ -119,17 +91,7 @@ pub(crate) fn sync_files(root: &Path, files: &[&str]) -> Result<(), DataError> {
         synced.map_err(unwritable(&path))?;
         directories.extend(Path::new(file).ancestors().skip(1).map(|above| root.join(above)));
     }
-    directories.iter().try_for_each(|directory| sync_directory(directory).map_err(unwritable(directory)))
-}
-
-/// Reads to the end, but not beyond `limit` bytes.
-pub(crate) fn read_limited(mut from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.by_ref().take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        return Err(io::Error::other(format!("it is larger than {limit} bytes")));
-    }
-    Ok(bytes)
+    directories.iter().try_for_each(|directory| atomic::sync_directory(directory).map_err(unwritable(directory)))
 }
 
 pub(crate) fn unreadable(path: &Path) -> impl Fn(io::Error) -> DataError {

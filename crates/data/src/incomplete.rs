@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rehearsal_files::text::thousands;
 use serde::{Deserialize, Serialize};
 
 use crate::{Dataset, catalogue::card};
@@ -63,19 +64,6 @@ impl fmt::Display for Incomplete {
     }
 }
 
-/// 30000 as `30,000`.
-pub(crate) fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,10 +83,5 @@ mod tests {
         assert_eq!(compare(Dataset::TinyImagenet, Some(200), (100_000, 10_000)), None);
         assert_eq!(compare(Dataset::Core50, None, (39_900, 10_000)), None, "some of its films lack frames");
         assert!(compare(Dataset::Core50, None, (20_000, 10_000)).is_some());
-    }
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!([0, 999, 1000, 30_000, 1_234_567].map(thousands), ["0", "999", "1,000", "30,000", "1,234,567"]);
     }
 }

@@ -3,8 +3,7 @@
 use std::{fs::File, io, ops::Deref, path::Path};
 
 use memmap2::Mmap;
-
-use crate::regular;
+use rehearsal_files::regular;
 
 /// The bytes of a file, read by the system when they are touched and shared by all processes that
 /// map it.

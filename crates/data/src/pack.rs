@@ -25,6 +25,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
+use rehearsal_files::sha256::finish;
 use sha2::{Digest, Sha256};
 
 use checked::Checked;
@@ -32,8 +33,8 @@ pub(crate) use format::{Chunk, Header, Owner, Stamp};
 use place::Place;
 
 use crate::{
-    DataError, Dataset, Image, ImageShape, Progress, Skipped, Source, Split, digest::hexadecimal, files::unreadable,
-    mapped::Mapped, photos::Ignored,
+    DataError, Dataset, Image, ImageShape, Progress, Skipped, Source, Split, files::unreadable, mapped::Mapped,
+    photos::Ignored,
 };
 
 /// One image file and what it shows.
@@ -112,7 +113,7 @@ pub fn open(listing: Listing, packing: &Packing) -> Result<Packed, DataError> {
     let parts = [part(Split::Train, train)?, part(Split::Test, test)?];
     let shape = ImageShape { height: packing.size, width: packing.size, channels: 3 };
     let Listing { class_names, domain_names, ignored, .. } = listing;
-    Ok(Packed { shape, class_names, domain_names, parts, sha256: hexadecimal(digest), skipped, ignored })
+    Ok(Packed { shape, class_names, domain_names, parts, sha256: finish(digest), skipped, ignored })
 }
 
 fn part(entries: &[Entry], split: Split, place: Place, packing: &Packing) -> Result<Part, DataError> {
@@ -145,7 +146,7 @@ impl Part {
         let (mut skipped, mut files) = (Vec::new(), Vec::new());
         for (chunk, entries) in chunks.iter().zip(entries.chunks(format::CHUNK)) {
             let digests = chunk.digests().into_iter().fold(Sha256::new(), Sha256::chain_update);
-            files.extend(hexadecimal(digests).as_bytes());
+            files.extend(finish(digests).as_bytes());
             for (index, entry) in entries.iter().enumerate() {
                 files.extend(entry.label.to_le_bytes());
                 files.extend(entry.domain.to_le_bytes());

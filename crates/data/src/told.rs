@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Progress, Skipped, pack::Listing, photos, printable::printable};
+use crate::{Progress, Skipped, pack::Listing, photos, printable};
 
 /// The most files or classes that are listed.
 const NAMED: usize = 10;

@@ -13,14 +13,14 @@ use std::{
 };
 
 use flate2::bufread::MultiGzDecoder;
+use rehearsal_files::{atomic, regular};
 
 pub use crate::catalogue::{Kind, Limits};
 pub use sink::MANIFEST;
 
 use crate::{
     DataError, Progress, Unit,
-    files::{rename, unreadable, unwritable},
-    regular,
+    files::{unreadable, unwritable},
 };
 use sink::Sink;
 
@@ -54,7 +54,7 @@ impl Unpacking<'_> {
             _ => self.unpack(archive, &beside),
         };
         unpacked.inspect_err(|_| drop(remove(&beside)))?;
-        rename(&beside, self.to).map_err(unwritable(self.to))
+        atomic::rename(&beside, self.to).map_err(unwritable(self.to))
     }
 
     /// A file that is used as it is.

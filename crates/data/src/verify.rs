@@ -3,23 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use rehearsal_files::{regular, sha256::sha256, threads::on_threads};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::{
     DataError, Dataset, Incomplete, Progress, Request, Split, Unit,
     catalogue::{Kind, card},
     choice::Choice,
     decode::decode,
-    digest::hex,
     fetch::check,
     files::{entries, lines},
     find::Found,
     home, pack,
     paths::safe,
     photos::{self, Ignored},
-    regular,
-    threads::on_threads,
     told::{about_classes, about_listing},
     unpack::MANIFEST,
 };
@@ -126,7 +123,7 @@ fn manifest(directory: &Path, progress: &dyn Progress, report: &mut Report) -> R
         };
         let path = directory.join(name);
         let why = match regular::read(&path, LARGEST_UNPACKED) {
-            Ok(bytes) if hex(&Sha256::digest(&bytes)) == sum => return None,
+            Ok(bytes) if sha256(&bytes) == sum => return None,
             Ok(_) => "is not as it was unpacked".to_owned(),
             Err(error) => format!("cannot be read: {error}"),
         };

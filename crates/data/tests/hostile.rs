@@ -3,10 +3,14 @@
 use std::{
     io::{Cursor, Write},
     path::Path,
+    sync::atomic::{AtomicU64, Ordering},
 };
 
-use crate::support::{Files, gzip, tar, tar_gz, zip};
-use rehearsal_data::unpack::{Kind, Limits, MANIFEST, Unpacking};
+use crate::support::{Files, dice::Dice, gzip, tar, tar_gz, zip};
+use rehearsal_data::{
+    DataError, Progress,
+    unpack::{Kind, Limits, MANIFEST, Unpacking},
+};
 
 const LIMITS: Limits = Limits { bytes: 10_000, entries: 5 };
 
@@ -19,10 +23,14 @@ fn refused(kind: Kind, archive: &[u8]) -> String {
     error
 }
 
-fn unpack(kind: Kind, archive: &[u8], directory: &Path) -> Result<(), rehearsal_data::DataError> {
+fn unpack(kind: Kind, archive: &[u8], directory: &Path) -> Result<(), DataError> {
+    unpack_telling(kind, archive, directory, &())
+}
+
+fn unpack_telling(kind: Kind, archive: &[u8], directory: &Path, progress: &dyn Progress) -> Result<(), DataError> {
     let (file, to) = (directory.join("archive"), directory.join("part"));
     std::fs::write(&file, archive).unwrap();
-    Unpacking { archive: &file, kind, limits: LIMITS, to: &to, wanted: &|_| true, progress: &() }.run()
+    Unpacking { archive: &file, kind, limits: LIMITS, to: &to, wanted: &|_| true, progress }.run()
 }
 
 fn files(names: &[&str]) -> Files {
@@ -136,12 +144,31 @@ fn too_much_and_too_many() {
         assert!(error.contains("is one too many") || error.contains("more than allowed"), "{kind:?}: {error}");
     }
     let name = raw_tar(b"././@LongLink", tar::EntryType::GNULongName, "", 1 << 20, &vec![b'x'; 1 << 20]);
-    assert!(refused(Kind::Tar, &name).contains("larger than 65536 bytes"), "a name of a megabyte");
-    // A hundred megabytes of zeros in a hundred kilobytes of gzip, behind the last entry, are not
-    // even read.
+    assert!(refused(Kind::Tar, &name).contains("more than 65536 bytes"), "a name of a megabyte");
+}
+
+/// Counts the bytes of the archive that are read.
+#[derive(Default)]
+struct BytesRead(AtomicU64);
+
+impl Progress for BytesRead {
+    fn advance(&self, by: u64) {
+        self.0.fetch_add(by, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn what_stands_behind_the_last_entry_is_not_read() {
+    let mut dice = Dice::new(1);
+    let noise: Vec<u8> = (0..1 << 20).map(|_| dice.roll() as u8).collect();
+    let archive = gzip(&[tar(&files(&["a"])), noise].concat());
+    let (directory, read) = (tempfile::tempdir().unwrap(), BytesRead::default());
+    unpack_telling(Kind::TarGz, &archive, directory.path(), &read).unwrap();
+    let read = read.0.into_inner();
+    assert!(read > 0 && read < archive.len() as u64 / 2, "{read} of {} bytes", archive.len());
+    // A hundred megabytes of zeros in a hundred kilobytes of gzip.
     let endless = gzip(&[tar(&files(&["a"])), vec![0; 100 << 20]].concat());
-    let directory = tempfile::tempdir().unwrap();
-    unpack(Kind::TarGz, &endless, directory.path()).unwrap();
+    unpack(Kind::TarGz, &endless, tempfile::tempdir().unwrap().path()).unwrap();
 }
 
 /// The central directory says 5 bytes, the data are 9,000: what an entry says is all it may have.

@@ -71,14 +71,14 @@ fn a_fifo_among_images_is_a_bad_file() {
     let home = Home::new();
     fifo(&folder(&home).join("a/pipe.png"));
     let error = error(&home, Allowed::default());
-    assert!(error.contains("a/pipe.png is not a readable image") && error.contains("no regular file"), "{error}");
+    assert!(error.contains("a/pipe.png is not a readable image") && error.contains("not a regular file"), "{error}");
     let source = open(&home, Allowed { skip_bad: true, links: false }).unwrap();
     assert_eq!((images(&*source), source.skipped().len()), (12, 1));
     let (root, packs) = (home.path().join("my"), home.path().join("packs"));
     let report = within_seconds("verify", move || {
         verify(Dataset::Folder, &Request { directory: Some(&root), packs: Some(&packs), ..Request::default() })
     });
-    assert!(report.unwrap().bad[0].why.contains("no regular file"));
+    assert!(report.unwrap().bad[0].why.contains("not a regular file"));
 }
 
 #[test]
@@ -88,7 +88,10 @@ fn a_device_behind_a_link_is_not_read_even_if_links_are_followed() {
     let refused = open(&home, Allowed::default()).err().unwrap();
     assert!(matches!(&refused, DataError::Link { path, .. } if path.ends_with("b/x.png")), "{refused}");
     let followed = error(&home, Allowed { skip_bad: false, links: true });
-    assert!(followed.contains("b/x.png is not a readable image") && followed.contains("no regular file"), "{followed}");
+    assert!(
+        followed.contains("b/x.png is not a readable image") && followed.contains("not a regular file"),
+        "{followed}"
+    );
 }
 
 #[test]
@@ -153,7 +156,7 @@ fn records_that_are_a_fifo_or_have_no_end_are_refused() {
         within_seconds("opening", request).err().unwrap().to_string()
     };
     fifo(&train);
-    assert!(error(&home).contains("train.bin cannot be read: it is no regular file"));
+    assert!(error(&home).contains("train.bin cannot be read: it is not a regular file"));
     std::fs::remove_file(&train).unwrap();
     sparse(&train, 1 << 40);
     assert!(error(&home).contains("train.bin cannot be read: it has more than"));
@@ -179,10 +182,10 @@ fn an_archive_that_is_a_fifo_or_a_device_or_has_no_end_is_refused() {
             within_seconds("fetching", fetch).unwrap_err().to_string()
         };
         fifo(&file);
-        assert!(error(&home).contains("it is no regular file"), "{name}");
+        assert!(error(&home).contains("it is not a regular file"), "{name}");
         std::fs::remove_file(&file).unwrap();
         symlink("/dev/zero", &file).unwrap();
-        assert!(error(&home).contains("it is no regular file"), "{name}");
+        assert!(error(&home).contains("it is not a regular file"), "{name}");
         std::fs::remove_file(&file).unwrap();
         sparse(&file, 1 << 40);
         assert!(error(&home).contains("it has more than"), "{name}");

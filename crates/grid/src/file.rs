@@ -24,7 +24,7 @@ pub struct Grid {
     pub(crate) exclude: Vec<Table>,
 }
 
-/// Why a file is no grid. One sentence, for people.
+/// Why a file is not a grid.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum GridError {
@@ -37,12 +37,12 @@ pub enum GridError {
         why: String,
     },
     /// It has no axes.
-    #[error("a grid needs `[axes]` with at least one list: for a single run, use `rehearsal run`")]
+    #[error("a grid needs `[axes]` with at least one list")]
     NoAxes,
-    /// More runs than anyone can plan.
+    /// Too many runs.
     #[error(
         "the axes make {} runs, and to list them alone would take about {:.0} GB of memory: a grid has at most \
-         100,000, so make several of it",
+         100,000, so split it",
         many(*count), count * RUN_BYTES / 1e9
     )]
     TooMany {
@@ -50,13 +50,13 @@ pub enum GridError {
         count: f64,
     },
     /// A setting that does not exist.
-    #[error("there is no setting `{name}`, which {said_by} says{}", nearest.map(|n| format!(": did you mean `{n}`?")).unwrap_or_default())]
+    #[error("unknown setting `{name}` in {place}{}", nearest.map(|n| format!(": did you mean `{n}`?")).unwrap_or_default())]
     NoSetting {
         /// The name.
         name: String,
         /// In which part.
-        said_by: String,
-        /// One that is much like it.
+        place: String,
+        /// One with a similar name.
         nearest: Option<&'static str>,
     },
     /// An axis is not a list, or empty.
@@ -68,9 +68,9 @@ pub enum GridError {
     /// An axis names a value twice.
     #[error("axis `{0}` lists {1} twice")]
     Twice(String, String),
-    /// Two parts say the same setting.
-    #[error("`{name}` is said by {first} and by {second}: say it once")]
-    SaidTwice {
+    /// Two parts set the same setting.
+    #[error("`{name}` is set by {first} and by {second}: set it once")]
+    SetTwice {
         /// The setting.
         name: String,
         /// One part.
@@ -78,7 +78,7 @@ pub enum GridError {
         /// Another.
         second: String,
     },
-    /// An exclusion that no combination fits is a mistake.
+    /// No combination has the settings of an exclusion.
     #[error("exclusion {0} leaves nothing out: no combination has {1}")]
     ExcludesNothing(usize, String),
     /// Nothing is left.
@@ -111,7 +111,7 @@ struct File {
 }
 
 impl Grid {
-    /// Reads the text of a file. What its settings mean is for those to say who run them.
+    /// Reads the text of a file. Values of settings are checked later, by [`Plan::read`](crate::Plan::read).
     ///
     /// # Errors
     /// It is not a grid.
@@ -126,13 +126,12 @@ impl Grid {
         let axes = axes.into_iter().map(|(name, values)| Ok((name.clone(), axis(&name, values)?)));
         let grid = Self { fixed, axes: axes.collect::<Result<_, GridError>>()?, exclude };
         grid.check_names()?;
-        grid.check_said_once()?;
+        grid.check_set_once()?;
         grid.check_size()?;
         Ok(grid)
     }
 
-    /// Refuses names of no setting, wherever they stand: a misspelt axis is not the fault of the
-    /// exclusion that spells it right.
+    /// Refuses unknown settings first: an exclusion that spells a misspelt axis right is not at fault.
     fn check_names(&self) -> Result<(), GridError> {
         let fixed = self.fixed.keys().map(|name| (name, "[fixed]".to_owned()));
         let axes = self.axes.iter().flat_map(|(axis, values)| {
@@ -146,9 +145,9 @@ impl Grid {
         let is_setting = |name: &str| Setting::find(name).is_some_and(|setting| setting.place != Place::Run);
         match fixed.chain(axes).chain(exclusions).find(|(name, _)| !is_setting(name)) {
             None => Ok(()),
-            Some((name, said_by)) => {
+            Some((name, place)) => {
                 let nearest = Setting::nearest(name).map(|setting| setting.name);
-                Err(GridError::NoSetting { name: name.clone(), said_by, nearest })
+                Err(GridError::NoSetting { name: name.clone(), place, nearest })
             }
         }
     }
@@ -159,15 +158,15 @@ impl Grid {
         if count <= MOST_RUNS as f64 { Ok(()) } else { Err(GridError::TooMany { count }) }
     }
 
-    fn check_said_once(&self) -> Result<(), GridError> {
-        let mut said: BTreeMap<&str, String> =
+    fn check_set_once(&self) -> Result<(), GridError> {
+        let mut set: BTreeMap<&str, String> =
             self.fixed.keys().map(|name| (name.as_str(), "[fixed]".to_owned())).collect();
         for (axis, values) in &self.axes {
             let names: BTreeSet<&str> = values.iter().flat_map(Table::keys).map(String::as_str).collect();
             for name in names {
                 let second = format!("axis `{axis}`");
-                if let Some(first) = said.insert(name, second.clone()) {
-                    return Err(GridError::SaidTwice { name: name.into(), first, second });
+                if let Some(first) = set.insert(name, second.clone()) {
+                    return Err(GridError::SetTwice { name: name.into(), first, second });
                 }
             }
         }
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_grid_is_told_why() {
+    fn a_file_that_is_not_a_grid_is_refused() {
         for (text, why) in [
             ("[axes]\nseed = [0, 1", "line 2: "),
             ("[axis]\nseed = [0]", "line 1: unknown field `axis`"),
@@ -219,22 +218,19 @@ mod tests {
                 "axis `learner` must be a list of plain values, or of tables",
             ),
             ("[axes]\nlearner = [{}]", "axis `learner` must be a list of plain values, or of tables"),
-            ("[fixed]\nmethod = 'er'\n[axes]\nmethod = ['pcr']", "`method` is said by [fixed] and by axis `method`"),
-            ("[axes]\nlerning-rate = [1]", "there is no setting `lerning-rate`, which axis `lerning-rate` says"),
+            ("[fixed]\nmethod = 'er'\n[axes]\nmethod = ['pcr']", "`method` is set by [fixed] and by axis `method`"),
+            ("[axes]\nlerning-rate = [1]", "unknown setting `lerning-rate` in axis `lerning-rate`"),
             (
                 "[axes]\nmetod = ['er']\nseed = [0]\n[[exclude]]\nmethod = 'er'",
-                "there is no setting `metod`, which axis `metod` says: did you mean `method`?",
+                "unknown setting `metod` in axis `metod`: did you mean `method`?",
             ),
-            (
-                "[fixed]\nepoch = 1\n[axes]\nseed = [0]",
-                "there is no setting `epoch`, which [fixed] says: did you mean `epochs`?",
-            ),
+            ("[fixed]\nepoch = 1\n[axes]\nseed = [0]", "unknown setting `epoch` in [fixed]: did you mean `epochs`?"),
             (
                 "[axes]\nseed = [0]\n[[exclude]]\nsead = 0",
-                "there is no setting `sead`, which exclusion 1 says: did you mean `seed`?",
+                "unknown setting `sead` in exclusion 1: did you mean `seed`?",
             ),
-            ("[axes]\nversion = ['1']", "there is no setting `version`"),
-            ("[axes]\na = [{ lr = 1 }]\nb = [{ lr = 2 }]", "`lr` is said by axis `a` and by axis `b`"),
+            ("[axes]\nversion = ['1']", "unknown setting `version`"),
+            ("[axes]\na = [{ lr = 1 }]\nb = [{ lr = 2 }]", "`lr` is set by axis `a` and by axis `b`"),
         ] {
             assert!(refused(text).starts_with(why), "{text}: {}", refused(text));
         }

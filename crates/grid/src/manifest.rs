@@ -18,10 +18,10 @@ pub fn read_manifest(text: &str) -> Result<Vec<Planned>, String> {
     let read = |(i, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", i + 1));
     let runs: Vec<Planned> = text.lines().take(MOST_RUNS + 1).enumerate().map(read).collect::<Result<_, String>>()?;
     if runs.is_empty() {
-        return Err("it lists no run".into());
+        return Err("it does not list any run".into());
     }
     if runs.len() > MOST_RUNS {
-        return Err(format!("it lists more than {MOST_RUNS} runs, the most that a grid has"));
+        return Err(format!("it lists more than {MOST_RUNS} runs, which is the most that a grid can have"));
     }
     let mut names = BTreeSet::new();
     match runs.iter().enumerate().position(|(i, run)| run.index != i || !names.insert(&run.name)) {
@@ -42,7 +42,7 @@ mod tests {
         assert_eq!(read_manifest(&manifest(&runs)).unwrap(), runs);
         assert_eq!(manifest(&runs).lines().count(), 2);
         assert!(read_manifest("{}\n").unwrap_err().starts_with("line 1: missing field"));
-        assert_eq!(read_manifest("").unwrap_err(), "it lists no run");
+        assert_eq!(read_manifest("").unwrap_err(), "it does not list any run");
         let cut = manifest(&runs).lines().skip(1).collect::<String>();
         assert!(read_manifest(&cut).unwrap_err().starts_with("line 1: it should be run 0"));
         for name in ["../evil", "/tmp/evil", "a/b", "..", "", "logs", "a\\u0007"] {

@@ -7,18 +7,18 @@ use toml::Value;
 
 use crate::Planned;
 
-/// Which runs: for every setting that is named, one of the values that are named for it.
+/// Which runs: those that have, for every setting that is named, one of its values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Only(BTreeMap<String, Vec<String>>);
 
-/// Why a choice of runs makes no sense.
+/// Why no runs can be chosen.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum OnlyError {
-    /// It is not written as it should be.
+    /// It is not a setting and a value.
     #[error("`{0}` should be a setting and a value, such as method=pcr,seed=0")]
     Unreadable(String),
     /// No run has it.
-    #[error("no run of the grid has {name}={value}: {name} is {}", or_nothing(known))]
+    #[error("no run of the grid has {name}={value}: {}", values(name, known))]
     Nobody {
         /// The setting.
         name: String,
@@ -28,12 +28,12 @@ pub enum OnlyError {
         known: Vec<String>,
     },
     /// No run has all of it.
-    #[error("no run of the grid has all of that")]
+    #[error("no run of the grid has all of these settings")]
     NobodyHasAll,
 }
 
-fn or_nothing(known: &[String]) -> String {
-    if known.is_empty() { "not said by any".into() } else { known.join(", ") }
+fn values(name: &str, known: &[String]) -> String {
+    if known.is_empty() { format!("no run sets {name}") } else { format!("{name} is {}", known.join(", ")) }
 }
 
 impl FromStr for Only {
@@ -54,10 +54,10 @@ impl FromStr for Only {
 }
 
 impl Only {
-    /// The runs that are meant.
+    /// The runs that have these settings.
     ///
     /// # Errors
-    /// A value, or the combination, is that of no run.
+    /// No run has a value, or the combination.
     pub fn of<'a>(&self, runs: &'a [Planned]) -> Result<Vec<&'a Planned>, OnlyError> {
         for (name, values) in &self.0 {
             let mut known: Vec<String> = Vec::new();
@@ -110,10 +110,10 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_has_is_told() {
+    fn settings_that_no_run_has_are_refused() {
         assert_eq!(chosen("pcr").unwrap_err(), "`pcr` should be a setting and a value, such as method=pcr,seed=0");
         assert_eq!(chosen("method=prc").unwrap_err(), "no run of the grid has method=prc: method is er, pcr");
-        assert_eq!(chosen("width=4").unwrap_err(), "no run of the grid has width=4: width is not said by any");
-        assert_eq!(chosen("method=er,seed=2").unwrap_err(), "no run of the grid has all of that");
+        assert_eq!(chosen("width=4").unwrap_err(), "no run of the grid has width=4: no run sets width");
+        assert_eq!(chosen("method=er,seed=2").unwrap_err(), "no run of the grid has all of these settings");
     }
 }

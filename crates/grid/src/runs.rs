@@ -13,13 +13,13 @@ use crate::{Grid, GridError};
 pub struct Planned {
     /// Its place in the list, from 0.
     pub index: usize,
-    /// What tells it from the others, as a directory is named.
+    /// Its name, which is that of its directory.
     pub name: RunName,
-    /// Every setting that the file says.
+    /// Every setting that the file sets.
     pub settings: Table,
 }
 
-/// Settings that come first in names, without saying what they are.
+/// Settings that come first in names, as values only.
 const PLAIN: [&str; 4] = ["method", "retrieval", "ratio", "dataset"];
 
 impl Grid {
@@ -70,8 +70,7 @@ impl Grid {
         combinations
     }
 
-    /// The settings of all axes, as a directory is named. Those with one value too: when another is
-    /// added, the name stays.
+    /// The values of all axes, also of those with one value: when another value is added, the name stays.
     fn name(&self, settings: &Table) -> RunName {
         let varied = |name: &str| self.axes.values().flatten().any(|value| value.contains_key(name));
         let mut names: Vec<&str> = settings.keys().map(String::as_str).filter(|name| varied(name)).collect();
@@ -90,13 +89,13 @@ impl Grid {
         let name = names.iter().map(part).collect::<Vec<_>>().join("-");
         let name: String =
             name.chars().map(|c| if c.is_alphanumeric() || "+-._".contains(c) { c } else { '-' }).collect();
-        // Neither hidden, nor another directory, nor where logs are.
+        // Not hidden, not a path, and not the directory of logs.
         let with_prefix = |error: RunNameError| format!("run-{}", error.name).try_into();
         RunName::try_from(name).or_else(with_prefix).expect("`run-` and letters name a run")
     }
 }
 
-/// 0.1 and 1e38, whichever way is shorter.
+/// 0.1 or 1e38, whichever is shorter.
 fn short(value: f64) -> String {
     let (plain, scientific) = (value.to_string(), format!("{value:e}"));
     if plain.len() <= scientific.len() { plain } else { scientific }
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_are_refused() {
         let runs = |text: &str| Grid::parse(text).unwrap().runs().unwrap_err().to_string();
         let text = "[axes]\nseed = [0, 1]\n";
         assert_eq!(

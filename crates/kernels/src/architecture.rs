@@ -1,11 +1,8 @@
-//! ResNet-18 in its CIFAR form as a list of layers, in the order in which parameters and gradients
-//! are given.
-//!
-//! Layer 0 is the stem; then, for each of eight blocks, its first convolution, its second one and,
-//! where the shape changes (blocks 2, 4, 6), its shortcut: 20 layers.
+//! ResNet-18 for small images as a list of 20 layers, in the order of parameters and gradients.
 
 use crate::convolution::Convolution;
 use crate::image::{Layout, Shape};
+use crate::plan::Plan;
 use crate::size;
 
 /// The network's dimensions.
@@ -67,26 +64,9 @@ impl Architecture {
             ![width, channels, image_height, image_width].contains(&0),
             "every dimension is at least 1, unlike {self:?}"
         );
-        let mut layers = Vec::new();
-        let mut add = |kernel, stride, input: Shape, cout| {
-            let conv = Convolution { kernel, stride, cin: input.c, cout };
-            let output = conv.output(input);
-            let _fit = (conv.weights(), Layout::bordered(input), Layout::bordered(output));
-            layers.push(Layer { conv, input, output });
-            (layers.len() - 1, output)
-        };
-        let (_, mut shape) = add(3, 1, self.input(1), width);
-        let mut blocks = Vec::new();
-        for stage in 0..4 {
-            for half in 0..2 {
-                let width = size::floats([width, 1 << stage]);
-                let stride = if stage > 0 && half == 0 { 2 } else { 1 };
-                let (first, middle) = add(3, stride, shape, width);
-                let (second, output) = add(3, 1, middle, width);
-                let shortcut = (stride == 2).then(|| add(1, 2, shape, width).0);
-                blocks.push(Block { first, second, shortcut });
-                shape = output;
-            }
+        let (layers, blocks) = Plan::resnet18(channels, width).shaped(self.input(1));
+        for Layer { conv, input, output } in &layers {
+            let _fit = (conv.weights(), Layout::bordered(*input), Layout::bordered(*output));
         }
         (layers, blocks)
     }

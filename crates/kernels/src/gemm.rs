@@ -26,6 +26,26 @@ impl<S: Simd, const MR: usize, const NV: usize, const HALF: bool> Block<S, MR, N
         Self { full: [[simd.zero(); NV]; MR], shared: [simd.zero(); MR] }
     }
 
+    /// Every row is the floats at `row`: a bias.
+    ///
+    /// # Safety
+    /// The floats of a row must be readable.
+    #[inline(always)]
+    pub(crate) unsafe fn of(simd: S, row: *const f32) -> Self {
+        let mut block = Self::zero(simd);
+        for r in 0..MR {
+            for j in 0..NV {
+                // SAFETY: the caller vouches for a whole row.
+                block.full[r][j] = unsafe { simd.load(row.add(j * S::LANES)) };
+            }
+            if HALF {
+                // SAFETY: the caller vouches for a whole row, which ends with half a register.
+                block.shared[r / 2] = unsafe { simd.load_half_twice(row.add(NV * S::LANES)) };
+            }
+        }
+        block
+    }
+
     /// `self[r][j] += Σ_k left[r][k · left_step] · right[k · right_step + j]`.
     ///
     /// # Safety

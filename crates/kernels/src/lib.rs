@@ -24,7 +24,9 @@ mod engine;
 mod gemm;
 mod image;
 mod isa;
+pub mod mobile;
 mod norm;
+mod plan;
 mod pool;
 mod simd;
 mod sink;
@@ -38,5 +40,6 @@ pub use engine::{Engine, Forward, Gradients, LayerGradient, LayerParameters, Pac
 pub use image::{Image, Layout, Shape};
 pub use isa::Isa;
 pub use norm::Statistics;
+pub use plan::{Part, Plan, PlannedLayer};
 pub use pool::Pool;
 pub use sums::Sums;

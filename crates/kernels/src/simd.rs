@@ -49,6 +49,8 @@ pub(crate) trait Simd: Copy + Send + Sync + 'static {
     fn neg_mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// The larger of the two.
     fn max(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The smaller of the two.
+    fn min(self, a: Self::V, b: Self::V) -> Self::V;
     /// `value` where `gate > 0`, else 0.
     fn where_positive(self, gate: Self::V, value: Self::V) -> Self::V;
 

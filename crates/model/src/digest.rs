@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rehearsal_files::sha256::{from_hex, hex};
 use sha2::{Digest as _, Sha256};
 
 /// The first half of the SHA-256 of an image's pixels, as the model sees them: the same photo under
@@ -35,17 +36,13 @@ impl Digest {
 
     /// From what [`fmt::Display`] writes.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let digits: Option<Vec<u8>> = text.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect();
-        let digits = digits.filter(|digits| digits.len() == 2 * Self::BYTES)?;
-        let mut bytes = [0; Self::BYTES];
-        bytes.iter_mut().zip(digits.chunks(2)).for_each(|(byte, pair)| *byte = pair[0] << 4 | pair[1]);
-        Some(Self(bytes))
+        from_hex(text.as_bytes()).map(Self)
     }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex(&self.0))
     }
 }
 
@@ -53,11 +50,6 @@ impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
-}
-
-/// SHA-256 in hexadecimal.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -70,6 +62,5 @@ mod tests {
         assert_eq!(digest.to_string(), "ba7816bf8f01cfea414140de5dae2223", "FIPS 180-2, first half");
         assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
         assert_eq!((Digest::parse("ba78"), Digest::parse(&"x".repeat(32))), (None, None));
-        assert_eq!(sha256(b"abc")[..32], digest.to_string());
     }
 }

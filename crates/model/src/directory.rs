@@ -10,17 +10,24 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
-use rehearsal_runs::atomic;
+use rehearsal_files::{
+    atomic,
+    lock::{self, LockError},
+    threads::cores,
+};
 
-use crate::{Entry, Event, ModelError, ModelSettings, Version, history, lock::lock};
+use crate::{Entry, Event, ModelError, ModelSettings, Version, history};
 
 const SETTINGS: &str = "model.toml";
 const HISTORY: &str = "history.jsonl";
 const VERSIONS: &str = "versions";
 const LEARNING: &str = "learning.safetensors";
 const LOCK: &str = "lock";
+/// How long a lock that another process holds is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// The extension of a version's file that is about to take another's place.
 const NEXT: &str = "next";
 
@@ -48,7 +55,7 @@ impl Model {
     /// A model that may have no version yet.
     fn open_begun(path: &Path) -> Result<Self, ModelError> {
         let settings = ModelSettings::read(&path.join(SETTINGS))?.ok_or_else(|| absent(path))?;
-        Ok(Self { path: path.into(), settings, threads: available_threads(), lock: None, is_new: false })
+        Ok(Self { path: path.into(), settings, threads: cores(), lock: None, is_new: false })
     }
 
     /// A model to change; nobody else may until it is dropped.
@@ -62,7 +69,7 @@ impl Model {
 
     fn lock_begun(path: &Path) -> Result<Self, ModelError> {
         drop(Self::open_begun(path)?);
-        let lock = lock(path, LOCK)?;
+        let lock = lock(path)?;
         // It may have changed before it was locked.
         let mut model = Self::open_begun(path)?;
         model.lock = Some(lock);
@@ -96,7 +103,7 @@ impl Model {
         }
         let is_new = !path.exists();
         fs::create_dir_all(path.join(VERSIONS)).map_err(unwritable)?;
-        let lock = lock(path, LOCK)?;
+        let lock = lock(path)?;
         if path.join(SETTINGS).exists() {
             drop(lock);
             return Self::lock_begun(path);
@@ -106,7 +113,7 @@ impl Model {
         }
         let settings = ModelSettings::new();
         settings.write(&path.join(SETTINGS))?;
-        Ok(Self { path: path.into(), settings, threads: available_threads(), lock: Some(lock), is_new })
+        Ok(Self { path: path.into(), settings, threads: cores(), lock: Some(lock), is_new })
     }
 
     /// Computes on so many threads; results do not depend on it.
@@ -322,6 +329,27 @@ fn lost(path: &Path) -> ModelError {
     ModelError::Damaged { path: path.join(SETTINGS), why }
 }
 
-fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+/// Keeps other processes from changing a model.
+fn lock(directory: &Path) -> Result<File, ModelError> {
+    let path = directory.join(LOCK);
+    lock::lock(&path, PATIENCE).map_err(|error| match error {
+        LockError::Busy => ModelError::Busy { path: directory.into() },
+        LockError::Unwritable(error) => ModelError::Unwritable { path, error },
+        LockError::Unlockable(error) => ModelError::Unlockable { path, error },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_changed_by_one_process_at_a_time() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("shop.model");
+        let first = Model::open_or_create(&path).unwrap();
+        assert!(matches!(Model::open_or_create(&path), Err(ModelError::Busy { path: busy }) if busy == path));
+        drop(first);
+        Model::open_or_create(&path).unwrap();
+    }
 }

@@ -2,8 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use rehearsal::{ModelFileError, learner::LearnerError};
-use rehearsal_data::DataError;
+use rehearsal::learner::LearnerError;
 use thiserror::Error;
 
 /// Why a model cannot do what was asked. It is as it was then.
@@ -121,14 +120,6 @@ pub enum ModelError {
     /// What was asked makes no sense.
     #[error("{0}")]
     Refused(String),
-    /// The loss is no number.
-    #[error("the loss is {loss} at step {step}: try a smaller `lr`; the model is as it was")]
-    Diverged {
-        /// NaN or infinite.
-        loss: f32,
-        /// Of this visit, from 1.
-        step: u64,
-    },
     /// The learner.
     #[error(transparent)]
     Learner(#[from] LearnerError),
@@ -138,20 +129,14 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Whether it is about what was asked, or about what is there, rather than about what happened
-    /// on the way.
+    /// Whether the user asked for something wrong, or the model is, rather than that something failed on the way.
     pub fn is_user_error(&self) -> bool {
         match self {
-            Self::Unwritable { .. } | Self::Diverged { .. } | Self::Threads(_) => false,
-            Self::Learner(LearnerError::File(error)) => !matches!(error, ModelFileError::Unwritable { .. }),
+            Self::Unwritable { error, .. } => rehearsal_runs::is_wrong_place(error),
+            Self::Threads(_) => false,
+            Self::Learner(error) => error.is_user_error(),
             _ => true,
         }
-    }
-}
-
-impl From<DataError> for ModelError {
-    fn from(error: DataError) -> Self {
-        Self::Learner(error.into())
     }
 }
 

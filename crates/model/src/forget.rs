@@ -4,14 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rehearsal::{learner::LearnerError, sample::Class};
+use rehearsal_files::pattern::fits_end;
 
-use crate::{Digest, Event, Model, ModelError, Pattern, Version, threshold::threshold};
+use crate::{Digest, Event, Model, ModelError, Version, threshold::threshold};
 
 /// Which images.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Forget {
-    /// Those whose path fits.
-    Source(Pattern),
+    /// Those whose path, or the end of it, fits a pattern: see [`rehearsal_files::pattern`].
+    Source(String),
     /// Those of a class.
     Class(String),
 }
@@ -121,8 +122,11 @@ impl Forget {
     fn fits_in(&self, version: &Version, digests: &mut BTreeSet<Digest>) -> bool {
         match self {
             Self::Source(pattern) => {
-                let fitting: Vec<Digest> =
-                    version.held().filter(|(.., source)| pattern.fits(source)).map(|(digest, ..)| digest).collect();
+                let fitting: Vec<Digest> = version
+                    .held()
+                    .filter(|(.., source)| fits_end(pattern, source))
+                    .map(|(digest, ..)| digest)
+                    .collect();
                 digests.extend(&fitting);
                 !fitting.is_empty()
             }

@@ -1,12 +1,16 @@
 //! `history.jsonl`: what was learned when, from how many images, with which result; and whatever
 //! else changed the model. A line counts once `model.toml` vouches for it.
 
-use std::{io, path::Path};
+use std::{
+    io,
+    path::Path,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
-use rehearsal_runs::{atomic, regular};
+use rehearsal_files::{atomic, regular, sha256::sha256};
 use serde::{Deserialize, Serialize};
 
-use crate::{Change, ClassScore, ModelError, ModelSettings, Score, calendar, digest::sha256};
+use crate::{Change, ClassScore, ModelError, ModelSettings, Score};
 
 /// More than any history has.
 const LARGEST: u64 = 1 << 30;
@@ -48,11 +52,11 @@ pub struct Report {
     pub memory_capacity: usize,
     /// Bytes of the version's file.
     pub bytes: u64,
-    /// Passes over the images.
-    pub passes: usize,
+    /// Epochs.
+    pub epochs: usize,
     /// Steps taken.
     pub steps: u64,
-    /// The mean loss of the last pass.
+    /// The loss of the last step.
     pub loss: Option<f32>,
     /// Whether the norm's statistics were re-estimated from the memory.
     pub recalibrated: bool,
@@ -95,7 +99,7 @@ pub enum Event {
 /// A line of the history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// When, in universal time.
+    /// When, in universal time: `2026-11-17T19:22:51Z`.
     pub when: String,
     /// What.
     #[serde(flatten)]
@@ -113,7 +117,9 @@ pub(crate) fn read(path: &Path, settings: &ModelSettings) -> Result<Vec<Entry>, 
 /// Adds a line; it counts once the changed `settings` are written.
 pub(crate) fn add(path: &Path, settings: &mut ModelSettings, event: Event) -> Result<(), ModelError> {
     let mut bytes = vouched(path, settings)?;
-    let entry = Entry { when: calendar::now(), event };
+    // A clock before 1970 has no such text.
+    let when = humantime::format_rfc3339_seconds(SystemTime::now().max(UNIX_EPOCH)).to_string();
+    let entry = Entry { when, event };
     bytes.extend(serde_json::to_vec(&entry).expect("an entry is plain data"));
     bytes.push(b'\n');
     atomic::write(path, &bytes).map_err(|error| ModelError::Unwritable { path: path.into(), error })?;

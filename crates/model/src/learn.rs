@@ -1,61 +1,137 @@
 //! Learning from a visit: killed at any moment, it goes on to the same bits.
 
-use std::{ops::ControlFlow, time::Instant};
+use std::{
+    fmt,
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
 
 use rehearsal::{
     Learner,
-    learner::{Recalibration, on_threads},
-    sample::{Sample, TaskId},
+    learner::{Fit, FitOptions, Recalibration},
+    observer::{Observer, StepEvent},
+    sample::Image,
 };
+use rehearsal_files::{sha256::sha256, threads::on_threads};
 
 use crate::{
-    Defaults, Digest, Event, Gate, MemorySize, Model, ModelError, ModelSettings, Report, Score, Version, Visit,
-    digest::sha256,
-    interrupted::PassLoss,
+    Digest, Event, Gate, MemorySize, Model, ModelError, ModelSettings, Report, Score, Version, Visit,
     sort::{Sorted, sort},
     threshold::threshold,
 };
 
-/// How far learning is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Moment {
-    /// Steps taken.
-    pub step: u64,
-    /// Steps of the whole visit.
-    pub steps: u64,
-    /// The pass over the images, from 1.
-    pub pass: usize,
-    /// Passes of the whole visit.
-    pub passes: usize,
-    /// The loss; none where the step only moved the running statistics.
-    pub loss: Option<f32>,
+/// What is worth knowing before the first step of a visit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// Images of an earlier visit, which are not counted twice.
+    SeenBefore {
+        /// How many.
+        images: usize,
+        /// How many of these came as another class now; the first class stays.
+        as_another: usize,
+    },
+    /// Images that came more than once in this visit, and are counted once.
+    Twice {
+        /// How many.
+        images: usize,
+    },
+    /// The same image in two classes; it is taken as the first.
+    InTwoClasses {
+        /// Its paths.
+        paths: (String, String),
+    },
+    /// New images, but all of them are kept back for the exam, which they join with others to learn.
+    OnlyExam {
+        /// How many.
+        images: usize,
+    },
+    /// The visit was interrupted and is continued.
+    Continues {
+        /// Steps taken before.
+        steps: u64,
+    },
 }
 
-/// Someone who watches a model learn.
-pub trait Watcher {
-    /// After each step; `Break` stops, and the same visit goes on from there.
-    fn step(&mut self, _: &Moment) -> ControlFlow<()> {
-        ControlFlow::Continue(())
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counted = |count: usize| if count == 1 { "1 image".to_owned() } else { format!("{count} images") };
+        match self {
+            Self::SeenBefore { images, as_another: 0 } => {
+                write!(f, "{} seen before, not counted twice", counted(*images))
+            }
+            Self::SeenBefore { images, as_another } => write!(
+                f,
+                "{} seen before, not counted twice; {as_another} of these as another class, which stays",
+                counted(*images)
+            ),
+            Self::Twice { images } => write!(f, "{} in this folder twice, counted once", counted(*images)),
+            Self::InTwoClasses { paths: (first, second) } => {
+                write!(f, "the same image in two classes, taken as the first: {first}, {second}")
+            }
+            Self::OnlyExam { images } => write!(
+                f,
+                "{} new, but kept back for the exam: they come into it with others to learn",
+                counted(*images)
+            ),
+            Self::Continues { steps } => write!(f, "going on after step {steps}"),
+        }
     }
-    /// A sentence worth saying.
-    fn say(&mut self, _: &str) {}
+}
+
+/// A callback of [`Model::learn`].
+pub trait LearnObserver: Observer {
+    /// Before the first step.
+    fn notice(&mut self, _: &Notice) {}
 }
 
 /// Watches nothing.
-impl Watcher for () {}
+impl LearnObserver for () {}
 
 /// What came of a visit.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Taught {
+pub enum Outcome {
     /// A new version.
     Learned(Box<Report>),
-    /// All images were known already, so many.
+    /// All images were known already.
     NothingNew {
         /// How many.
         images: usize,
     },
-    /// The watcher stopped it.
+    /// The observer stopped it: the same visit goes on from there.
     Stopped,
+}
+
+/// Passes the events on, and writes down from time to time how far the learning is.
+struct Saver<'a> {
+    model: &'a Model,
+    key: &'a str,
+    every: Duration,
+    saved: Instant,
+    observer: &'a mut (dyn LearnObserver + Send),
+    /// Why it could not go on.
+    failed: Option<ModelError>,
+}
+
+impl Observer for Saver<'_> {
+    fn before_step(&mut self, learner: &Learner) {
+        self.observer.before_step(learner);
+    }
+
+    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
+        let stop = self.observer.step(event);
+        if stop.is_continue() && self.saved.elapsed() < self.every {
+            return stop;
+        }
+        self.saved = Instant::now();
+        match self.model.write_down(event.learner, self.key, event.loss) {
+            Ok(()) => stop,
+            Err(error) => {
+                self.failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
 }
 
 impl Model {
@@ -63,29 +139,28 @@ impl Model {
     ///
     /// # Errors
     /// The visit makes no sense for this model, or it cannot be written. Then the model is as it
-    /// was, and where learning had begun, the same visit goes on where it was written down last.
-    pub fn learn(&mut self, visit: Visit, watcher: &mut (dyn Watcher + Send)) -> Result<Taught, ModelError> {
+    /// was, and if learning had begun, the same visit goes on where it was written down last.
+    pub fn learn(&mut self, visit: Visit, observer: &mut (dyn LearnObserver + Send)) -> Result<Outcome, ModelError> {
         let threads = self.threads();
-        on_threads(threads, || self.learn_here(visit, watcher))
+        on_threads(threads, || self.learn_here(visit, observer))
             .map_err(|error| ModelError::Threads(error.to_string()))?
     }
 
-    fn learn_here(&mut self, mut visit: Visit, watcher: &mut (dyn Watcher + Send)) -> Result<Taught, ModelError> {
+    fn learn_here(
+        &mut self,
+        mut visit: Visit,
+        observer: &mut (dyn LearnObserver + Send),
+    ) -> Result<Outcome, ModelError> {
         let parent = if self.is_empty() { None } else { Some(self.current()?) };
         visit.check(parent.as_ref().map(|parent| parent.learner.config()))?;
         let settings = self.settings_of(&visit);
         let shape = visit.shape(parent.as_ref().map(|parent| parent.learner.shape()))?;
         let sorted = sort(std::mem::take(&mut visit.photos), parent.as_ref(), settings.exam_per_class);
-        say_what_is_known(&sorted, watcher);
+        notices(&sorted).iter().for_each(|notice| observer.notice(notice));
         if sorted.lesson.is_empty() {
-            if !sorted.exam.is_empty() {
-                let count = images(sorted.exam.len());
-                watcher
-                    .say(&format!("{count} new, but kept back for the exam: they come into it with others to learn"));
-            }
             // This very visit may have been killed when it was done.
             self.clear();
-            return Ok(Taught::NothingNew { images: sorted.seen_before + sorted.twice + sorted.exam.len() });
+            return Ok(Outcome::NothingNew { images: sorted.seen_before + sorted.twice + sorted.exam.len() });
         }
         let mut version = match &parent {
             Some(parent) => parent.clone(),
@@ -93,17 +168,16 @@ impl Model {
         };
         prepare(&mut version.learner, &visit, &settings, &sorted)?;
         let key = key(parent.as_ref(), self.settings().current, &version.learner, &sorted, &visit);
-        let before = version.learner.position().steps;
-        let mut loss = PassLoss::default();
-        if let Some((learner, underway)) = self.underway(&key) {
-            watcher.say(&format!("going on after step {}", learner.position().steps.saturating_sub(before)));
-            (version.learner, loss) = (learner, underway);
+        let before = version.learner.cursor().steps;
+        let mut loss = None;
+        if let Some(underway) = self.underway(&key) {
+            observer.notice(&Notice::Continues { steps: underway.learner.cursor().steps.saturating_sub(before) });
+            (version.learner, loss) = (underway.learner, underway.loss);
         }
-        if self.steps(&mut version.learner, &sorted, &key, &mut loss, &visit, before, watcher)?.is_break() {
-            return Ok(Taught::Stopped);
+        let fit = self.fit(&mut version.learner, &sorted, &key, &visit, observer)?;
+        if fit.is_stopped {
+            return Ok(Outcome::Stopped);
         }
-        let steps = version.learner.position().steps - before;
-        let passes = version.learner.config().epochs;
         let report = Report {
             version: self.next(),
             parent: parent.as_ref().map(|_| self.settings().current),
@@ -122,13 +196,32 @@ impl Model {
             memory: 0,
             memory_capacity: 0,
             bytes: 0,
-            passes,
-            steps,
-            loss: loss.mean(),
-            recalibrated: false,
+            epochs: version.learner.epochs(sorted.lesson.len()),
+            steps: version.learner.cursor().steps - before,
+            loss: if fit.steps > 0 { fit.loss } else { loss },
+            recalibrated: matches!(fit.recalibration, Some(Recalibration::Done { .. })),
         };
         add_lesson(&mut version, sorted);
         self.finish(version, parent.as_ref(), settings, &visit, report)
+    }
+
+    /// Learns what is left of the visit.
+    fn fit(
+        &self,
+        learner: &mut Learner,
+        sorted: &Sorted,
+        key: &str,
+        visit: &Visit,
+        observer: &mut (dyn LearnObserver + Send),
+    ) -> Result<Fit, ModelError> {
+        let (images, labels): (Vec<Image>, Vec<&str>) =
+            sorted.lesson.iter().map(|(_, photo)| (photo.image.clone(), photo.class.as_str())).unzip();
+        let samples = learner.samples(&images, &labels)?;
+        let every = visit.checkpoint_every;
+        let mut saver = Saver { model: self, key, every, saved: Instant::now(), observer, failed: None };
+        let options = FitOptions { recalibrate: visit.recalibrate, ..FitOptions::default() };
+        let fit = learner.fit(&samples, options, &mut saver)?;
+        saver.failed.map_or(Ok(fit), Err)
     }
 
     /// What the model's settings are after the visit.
@@ -149,50 +242,7 @@ impl Model {
         }
         let mut given = visit.settings.clone();
         given.memory = None;
-        let settings = Defaults::settings().overridden_by(&given);
-        Ok(Learner::builder().shape(shape).settings(&settings).threads(self.threads()).build()?)
-    }
-
-    /// Learns what is left of the visit.
-    #[allow(clippy::too_many_arguments, reason = "what a visit is made of")]
-    fn steps(
-        &self,
-        learner: &mut Learner,
-        sorted: &Sorted,
-        key: &str,
-        loss: &mut PassLoss,
-        visit: &Visit,
-        before: u64,
-        watcher: &mut (dyn Watcher + Send),
-    ) -> Result<ControlFlow<()>, ModelError> {
-        let samples = samples(learner, sorted);
-        let mut lesson = learner.lesson(&samples);
-        let passes = learner.config().epochs;
-        let steps = (samples.len() / learner.config().batch).max(1) as u64 * passes as u64;
-        let mut saved = Instant::now();
-        loop {
-            let pass = learner.position().epoch + 1;
-            let Some(step) = learner.learn_next(&mut lesson, &mut |_| {})? else { break };
-            let taken = learner.position().steps - before;
-            if let Some(loss) = step.loss.filter(|loss| !loss.is_finite()) {
-                return Err(ModelError::Diverged { loss, step: taken });
-            }
-            loss.add(pass, step.loss);
-            let stop = watcher.step(&Moment { step: taken, steps, pass, passes, loss: loss.mean() }).is_break();
-            if stop || saved.elapsed() >= visit.checkpoint_every {
-                self.write_down(learner, key, *loss)?;
-                saved = Instant::now();
-            }
-            if stop {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        if !learner.is_finite() {
-            return Err(ModelError::Diverged { loss: f32::NAN, step: steps });
-        }
-        learner.offer_rest(&lesson)?;
-        learner.end_task();
-        Ok(ControlFlow::Continue(()))
+        Ok(Learner::builder().shape(shape).settings(&given).threads(self.threads()).build()?)
     }
 
     /// Holds the exam, decides whether the version is used, and changes the model.
@@ -203,11 +253,7 @@ impl Model {
         mut settings: ModelSettings,
         visit: &Visit,
         mut report: Report,
-    ) -> Result<Taught, ModelError> {
-        report.recalibrated = visit.recalibrate && recalibrate(&mut version.learner);
-        if !version.learner.is_finite() {
-            return Err(ModelError::Diverged { loss: f32::NAN, step: report.steps });
-        }
+    ) -> Result<Outcome, ModelError> {
         let after = version.exam.take(&version.learner)?;
         let before = parent.map_or(Ok(Vec::new()), |parent| version.exam.take(&parent.learner))?;
         let classes = version.learner.classes();
@@ -228,43 +274,30 @@ impl Model {
         settings.current = if report.used { report.version } else { settings.current };
         settings.vouch_for(report.version, &version.sha256);
         self.change(settings, Event::Learned(Box::new(report.clone())))?;
-        Ok(Taught::Learned(Box::new(report)))
+        Ok(Outcome::Learned(Box::new(report)))
     }
 }
 
-/// Re-estimates the norm's statistics from the memory; whether there was enough in it.
-fn recalibrate(learner: &mut Learner) -> bool {
-    matches!(learner.recalibrate(), Recalibration::Done { .. })
+fn notices(sorted: &Sorted) -> Vec<Notice> {
+    let Sorted { seen_before, seen_as_another, twice, .. } = *sorted;
+    let only_exam = sorted.lesson.is_empty() && !sorted.exam.is_empty();
+    let notices = [
+        (seen_before > 0).then_some(Notice::SeenBefore { images: seen_before, as_another: seen_as_another }),
+        (twice > 0).then_some(Notice::Twice { images: twice }),
+        sorted.in_two_classes.clone().map(|paths| Notice::InTwoClasses { paths }),
+        only_exam.then_some(Notice::OnlyExam { images: sorted.exam.len() }),
+    ];
+    notices.into_iter().flatten().collect()
 }
 
-fn images(count: usize) -> String {
-    if count == 1 { "1 image".to_owned() } else { format!("{count} images") }
-}
-
-fn say_what_is_known(sorted: &Sorted, watcher: &mut (dyn Watcher + Send)) {
-    if sorted.seen_before > 0 {
-        watcher.say(&format!("{} seen before, not counted twice", images(sorted.seen_before)));
-    }
-    if sorted.seen_as_another > 0 {
-        watcher.say(&format!("{} of these as another class, which stays", sorted.seen_as_another));
-    }
-    if sorted.twice > 0 {
-        watcher.say(&format!("{} in this folder twice, counted once", images(sorted.twice)));
-    }
-    if let Some((first, second)) = &sorted.in_two_classes {
-        watcher.say(&format!("the same image in two classes, taken as the first: {first}, {second}"));
-    }
-}
-
-/// Gives a learner what it needs for a visit: the pace, the memory, the classes.
+/// Gives a learner what it needs for a visit: its schedule and memory.
 fn prepare(learner: &mut Learner, visit: &Visit, settings: &ModelSettings, sorted: &Sorted) -> Result<(), ModelError> {
-    learner.set_pace(visit.pace(&Defaults::new(sorted.lesson.len())))?;
+    learner.set_pace(visit.pace())?;
     let memory: MemorySize = settings.memory.parse().map_err(ModelError::Refused)?;
     let memory = memory.images(learner.shape());
-    let names: Vec<&str> = sorted.lesson.iter().map(|(_, photo)| photo.class.as_str()).collect();
     let mut classes = learner.classes().clone();
-    for name in &names {
-        let _ = classes.appear(name);
+    for (_, photo) in &sorted.lesson {
+        let _ = classes.appear(&photo.class);
     }
     let count = classes.active().count();
     if learner.config().method.replays() {
@@ -273,7 +306,7 @@ fn prepare(learner: &mut Learner, visit: &Visit, settings: &ModelSettings, sorte
         }
         learner.set_memory(memory)?;
     }
-    Ok(learner.begin_task(&names)?)
+    Ok(())
 }
 
 /// What identifies a visit: from where, how, and from which images in which order.
@@ -294,15 +327,6 @@ fn key(parent: Option<&Version>, number: u32, learner: &Learner, sorted: &Sorted
     sha256(parts.to_string().as_bytes())
 }
 
-fn samples(learner: &Learner, sorted: &Sorted) -> Vec<Sample> {
-    let task = TaskId(u16::try_from(learner.position().task).unwrap_or(u16::MAX));
-    let sample = |(_, photo): &(Digest, crate::Photo)| {
-        let label = learner.classes().find(&photo.class).expect("the classes of a visit are known");
-        Sample { image: photo.image.clone(), label, task }
-    };
-    sorted.lesson.iter().map(sample).collect()
-}
-
 /// What was learned is known from now on, and what was kept back is asked.
 fn add_lesson(version: &mut Version, sorted: Sorted) {
     let classes = version.learner.classes();
@@ -312,4 +336,104 @@ fn add_lesson(version: &mut Version, sorted: Sorted) {
         version.sources.insert(*digest, photo.source.clone());
     }
     version.exam.add(sorted.exam, classes);
+}
+
+#[cfg(test)]
+mod tests {
+    use rehearsal::{config::PartialConfig, network::BackboneKind};
+
+    use super::*;
+    use crate::Photo;
+
+    /// Noise that its class colours, class by class.
+    fn photos(classes: &[&str]) -> Vec<Photo> {
+        let image = |class: &str, number: usize| -> Image {
+            let tint = usize::from(class.as_bytes()[0]) * 83;
+            (0..16 * 16 * 3).map(|i| ((i * (number + 7) * 31 + tint * (i % 3 + 1)) % 256) as u8).collect()
+        };
+        let photo = |class: &str, number: usize| Photo {
+            class: class.into(),
+            source: format!("{class}/{number}.png"),
+            image: image(class, number),
+        };
+        classes.iter().flat_map(|class| (0..13).map(|number| photo(class, number))).collect()
+    }
+
+    fn visit(photos: Vec<Photo>) -> Visit {
+        let settings = PartialConfig::parse("seed = 1\nbackbone = 'tiny'\nwidth = 4").unwrap();
+        Visit { settings, exam_per_class: Some(0), ..Visit::new(photos) }
+    }
+
+    #[test]
+    fn a_model_learns_what_the_library_learns_from_the_same_photos() {
+        let place = tempfile::tempdir().unwrap();
+        let mut model = Model::open_or_create(&place.path().join("shop.model")).unwrap();
+        let builder = Learner::builder().size(16).seed(1).backbone(BackboneKind::Tiny).width(4);
+        let mut learner = builder.threads(model.threads()).build().unwrap();
+        for classes in [&["boots", "clogs"][..], &["ankle boots", "mules"]] {
+            let photos = photos(classes);
+            let (images, labels): (Vec<Image>, Vec<&str>) =
+                photos.iter().map(|photo| (photo.image.clone(), photo.class.as_str())).unzip();
+            learner.learn_task(&images, &labels).unwrap();
+            let Outcome::Learned(report) = model.learn(visit(photos.clone()), &mut ()).unwrap() else {
+                panic!("nothing was learned")
+            };
+            assert_eq!((report.images, report.steps, report.epochs), (26, 24, 12));
+            let version = model.current().unwrap().learner;
+            assert_eq!(version.config(), learner.config());
+            assert!(version.network().state() == learner.network().state(), "another network");
+            assert_eq!(version.memory(), learner.memory());
+            assert_eq!(version.calibration_images(), Some(learner.memory().len()), "both have recalibrated");
+            assert_eq!(version.predict(&images).unwrap(), learner.predict(&images).unwrap());
+        }
+    }
+
+    /// Keeps the notices, and stops after the first step.
+    #[derive(Default)]
+    struct Stopping(Vec<Notice>);
+
+    impl Observer for Stopping {
+        fn step(&mut self, _: &StepEvent) -> ControlFlow<()> {
+            ControlFlow::Break(())
+        }
+    }
+
+    impl LearnObserver for Stopping {
+        fn notice(&mut self, notice: &Notice) {
+            self.0.push(notice.clone());
+        }
+    }
+
+    #[test]
+    fn a_visit_that_is_stopped_at_every_step_is_the_same_version_in_the_end() {
+        let place = tempfile::tempdir().unwrap();
+        let learn = |name: &str, observer: &mut (dyn LearnObserver + Send)| {
+            let mut model = Model::open_or_create(&place.path().join(name)).unwrap();
+            (model.learn(visit(photos(&["boots", "clogs"])), observer).unwrap(), model)
+        };
+        let (whole, model) = learn("whole.model", &mut ());
+        let mut observer = Stopping::default();
+        let (parted, again) = loop {
+            match learn("parted.model", &mut observer) {
+                (Outcome::Stopped, _) => {}
+                ended => break ended,
+            }
+        };
+        assert_eq!(parted, whole, "the report too");
+        assert_eq!(observer.0, (1..=24).map(|steps| Notice::Continues { steps }).collect::<Vec<_>>());
+        let states = [model, again].map(|model| model.current().unwrap().learner.network().state());
+        assert!(states[0] == states[1]);
+    }
+
+    #[test]
+    fn a_visit_that_diverges_leaves_the_model_as_it_was() {
+        let place = tempfile::tempdir().unwrap();
+        let mut model = Model::open_or_create(&place.path().join("shop.model")).unwrap();
+        let mut visit = visit(photos(&["boots", "clogs"]));
+        visit.settings.lr = Some(1e38);
+        let error = model.learn(visit, &mut ()).unwrap_err();
+        let diverged = matches!(error, ModelError::Learner(rehearsal::learner::LearnerError::Diverged { .. }));
+        assert!(diverged && !error.is_user_error(), "{error}");
+        assert!(model.is_empty());
+    }
 }

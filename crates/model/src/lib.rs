@@ -9,7 +9,7 @@
 //! same visit goes on where it was, to the same bits.
 //!
 //! ```
-//! use rehearsal_model::{Model, Photo, Taught, Visit};
+//! use rehearsal_model::{Model, Outcome, Photo, Visit};
 //! # use rehearsal::{config::PartialConfig, sample::Image};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -23,7 +23,7 @@
 //! # let settings = PartialConfig::parse("backbone = 'tiny'\nwidth = 4\nepochs = 1\nthreads = 1")?;
 //! let visit = Visit { settings, ..Visit::new(photos) };
 //! let mut model = Model::open_or_create(&path)?;
-//! if let Taught::Learned(report) = model.learn(visit, &mut ())? {
+//! if let Outcome::Learned(report) = model.learn(visit, &mut ())? {
 //!     println!("version {}: {} of {} right in the exam", report.version, report.exam.right, report.exam.total);
 //! }
 //! let version = Model::open(&path)?.current()?;
@@ -34,9 +34,7 @@
 
 #![forbid(unsafe_code)]
 
-mod calendar;
 mod classes;
-mod defaults;
 mod digest;
 mod directory;
 mod error;
@@ -46,9 +44,7 @@ mod gate;
 mod history;
 mod interrupted;
 mod learn;
-mod lock;
 mod memory_size;
-mod pattern;
 mod photo;
 mod settings;
 mod sort;
@@ -56,7 +52,6 @@ mod threshold;
 mod version;
 mod visit;
 
-pub use defaults::Defaults;
 pub use digest::Digest;
 pub use directory::Model;
 pub use error::ModelError;
@@ -64,9 +59,8 @@ pub use exam::{Answer, ClassScore, Exam, Question, Score};
 pub use forget::{Forget, Forgotten};
 pub use gate::{Change, Gate};
 pub use history::{Entry, Event, Report};
-pub use learn::{Moment, Taught, Watcher};
+pub use learn::{LearnObserver, Notice, Outcome};
 pub use memory_size::MemorySize;
-pub use pattern::Pattern;
 pub use photo::Photo;
 pub use settings::ModelSettings;
 pub use version::Version;

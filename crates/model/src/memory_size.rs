@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use rehearsal::learner::Defaults;
 use rehearsal_data::ImageShape;
 
 /// How much is remembered.
@@ -18,7 +19,7 @@ const UNITS: [(&str, u64); 6] =
 
 impl MemorySize {
     /// What a new model remembers.
-    pub const DEFAULT: Self = Self::Images(5000);
+    pub const DEFAULT: Self = Self::Images(Defaults::MEMORY);
 
     /// How many images of that shape.
     pub fn images(self, shape: ImageShape) -> usize {

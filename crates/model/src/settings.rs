@@ -3,10 +3,14 @@
 
 use std::{io, path::Path};
 
-use rehearsal_runs::{atomic, regular};
+use rehearsal_files::{
+    atomic, regular,
+    seal::{self, UNSEALED},
+    sha256::sha256,
+};
 use serde::{Deserialize, Serialize};
 
-use crate::{ModelError, digest::sha256};
+use crate::ModelError;
 
 /// 1 knew no checksums of versions.
 const FORMAT: u32 = 2;
@@ -15,7 +19,6 @@ const LARGEST: u64 = 16 << 20;
 const INTRODUCTION: &str =
     "# A model of Rehearsal, sealed by its checksum: change it with `rehearsal learn` and `use`.\n";
 const BEFORE: &str = "sha256 = \"";
-const UNSEALED: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// What `model.toml` says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,9 +119,7 @@ impl ModelSettings {
             None => return Err(ModelError::Foreign { path: path.into() }),
         }
         let settings: Self = toml::from_str(&text).map_err(|_| damaged("it cannot be read"))?;
-        let unsealed = text.replacen(&settings.sha256, UNSEALED, 1);
-        let whole = settings.sha256.len() == UNSEALED.len() && sha256(unsealed.as_bytes()) == settings.sha256;
-        if !whole {
+        if !checksum_place(&text).is_some_and(|at| seal::is_whole(&text, at)) {
             return Err(damaged("its checksum is not that of its content"));
         }
         if settings.can_be() { Ok(Some(settings)) } else { Err(damaged("its versions are not in order")) }
@@ -137,10 +138,16 @@ impl ModelSettings {
         let settings = Self { sha256: UNSEALED.into(), ..self.clone() };
         let text = toml::to_string(&settings).expect("settings are plain data");
         let text = format!("{INTRODUCTION}{text}");
-        let sealed = text.replacen(&format!("{BEFORE}{UNSEALED}"), &format!("{BEFORE}{}", sha256(text.as_bytes())), 1);
+        let at = checksum_place(&text).expect("settings begin with their checksum");
+        let sealed = seal::seal(text, at);
         let written = atomic::write(path, sealed.as_bytes());
         written.map_err(|error| ModelError::Unwritable { path: path.into(), error })
     }
+}
+
+/// Where the checksum stands: it is the first of several.
+fn checksum_place(text: &str) -> Option<usize> {
+    text.find(BEFORE).map(|before| before + BEFORE.len())
 }
 
 fn is_absent(kind: io::ErrorKind) -> bool {

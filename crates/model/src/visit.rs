@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use rehearsal::{
     config::{LearnerConfig, PartialConfig},
-    learner::Pace,
+    learner::{Defaults, Pace},
 };
 use rehearsal_data::ImageShape;
 use serde_json::Value;
 
-use crate::{Defaults, MemorySize, ModelError, Photo};
+use crate::{MemorySize, ModelError, Photo};
 
 /// Photos to learn from, and the settings given for it. What is not given has its default.
 #[derive(Clone, Debug)]
 pub struct Visit {
     /// The photos, all of the model's size.
     pub photos: Vec<Photo>,
-    /// How to learn, by the names of an experiment file. Passes (`epochs`), `lr` and `schedule` are
+    /// How to learn, by the names of an experiment file. `epochs`, `lr` and `schedule` are
     /// of this visit; what makes the learner what it is cannot change when it lives.
     pub settings: PartialConfig,
     /// How much is remembered from now on.
@@ -67,14 +67,13 @@ impl Visit {
         self.memory.or(self.settings.memory.map(MemorySize::Images))
     }
 
-    /// Passes, learning rate and schedule: as given, else as fits.
-    pub(crate) fn pace(&self, defaults: &Defaults) -> Pace {
-        let Defaults { passes, lr, schedule, .. } = *defaults;
+    /// Epochs, learning rate and schedule: as given, else their defaults.
+    pub(crate) fn pace(&self) -> Pace {
         let given = &self.settings;
         Pace {
-            epochs: given.epochs.unwrap_or(passes),
-            lr: given.lr.unwrap_or(lr),
-            schedule: given.schedule.unwrap_or(schedule),
+            epochs: given.epochs,
+            lr: given.lr.unwrap_or(Defaults::LR),
+            schedule: given.schedule.unwrap_or(Defaults::SCHEDULE),
         }
     }
 

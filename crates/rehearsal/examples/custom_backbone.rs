@@ -1,5 +1,6 @@
-//! A backbone of your own, outside the crate: one wide convolution and a hidden layer, in an
-//! experiment that is stopped, resumed and saved.
+//! A custom backbone, outside the crate: one wide convolution and a hidden layer, in an experiment
+//! that is stopped, resumed and saved. A backbone of convolutions alone needs no module: see
+//! `AnyBackbone::planned` in the example `exports`.
 //!
 //!     cargo run --release -p rehearsal --example custom_backbone
 
@@ -15,7 +16,7 @@ use rehearsal::{
     device::upload,
     experiment::{Experiment, Outcome},
     learner::Parts,
-    network::{AnyBackbone, Architecture, Backbone, ConvNorm, Norm, Then, absorb, pool},
+    network::{AnyBackbone, Architecture, Backbone, ConvNorm, Convolution, Norm, Then, absorb, pool},
     observer::{Observer, StepEvent},
     rng::Rng,
 };
@@ -29,8 +30,9 @@ struct Shallow {
 
 impl Shallow {
     fn new(architecture: &Architecture, rng: &mut Rng, device: &Device) -> Self {
-        let (channels, width) = (architecture.input.channels, architecture.width);
-        let layer = ConvNorm::new(3, (channels, width), 2, rng, device);
+        let width = architecture.width;
+        let conv = Convolution { kernel: 3, stride: 2, cin: architecture.input.channels, cout: width };
+        let layer = ConvNorm::new(conv, rng, device);
         let values: Vec<f32> = (0..width * 32).map(|_| rng.uniform(-0.3, 0.3) as f32).collect();
         let hidden = upload(TensorData::new(values, [width, 32]), device);
         Self { layer, hidden: Param::from_tensor(hidden) }
@@ -64,7 +66,6 @@ impl Observer for Impatient {
     fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
         if event.step == 40 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
-    fn task(&mut self, _: usize, _: &[f64]) {}
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

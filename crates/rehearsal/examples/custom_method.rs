@@ -49,7 +49,6 @@ impl Observer for Impatient {
     fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
         if event.step == 60 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
-    fn task(&mut self, _: usize, _: &[f64]) {}
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

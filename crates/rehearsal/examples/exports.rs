@@ -9,7 +9,8 @@ use rehearsal::{
     Learner,
     config::PartialConfig,
     datasets::{Dataset, Request, Source, Split},
-    learner::Prediction,
+    learner::{Parts, Prediction},
+    network::{AnyBackbone, Convolution, Part, Plan, PlannedLayer},
     sample::{Image, ImageShape},
 };
 
@@ -17,7 +18,8 @@ const METHODS: [(&str, &str); 3] = [("pcr", ""), ("er", "method = 'er'"), ("cls-
 /// Grey as the embedded images are, and as coloured data sets have them.
 const SIZES: [(usize, usize, usize); 3] = [(28, 28, 1), (32, 32, 3), (84, 84, 3)];
 /// The other backbones, on images that are not square.
-const OTHERS: [(&str, &str); 2] = [
+const OTHERS: [(&str, &str); 3] = [
+    ("planned", "method = 'er'\nwidth = 8"),
     ("tiny", "method = 'er-ace'\nhead = 'cosine'\nbackbone = 'tiny'\nwidth = 8"),
     ("pixels", "method = 'er'\nbackbone = 'pixels'\nlr = 0.01"),
 ];
@@ -33,7 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let others = OTHERS.map(|other| ((20, 33, 3), other));
     for ((height, width, channels), (name, settings)) in sized.into_iter().chain(others) {
         let shape = ImageShape { height, width, channels };
-        let (learner, images) = (learn(&*source, shape, settings)?, test_images(&*source, shape)?);
+        let parts = if name == "planned" { planned() } else { Parts::new() };
+        let (learner, images) = (learn(&*source, shape, settings, parts)?, test_images(&*source, shape)?);
         fs::write(directory.join(format!("{height}x{width}.npy")), npy(&images, shape))?;
         let file = |end: &str| directory.join(format!("{name}-{height}x{width}.{end}"));
         learner.export_onnx(file("onnx"))?;
@@ -44,11 +47,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// A custom backbone: ResNet-18 with the stem of torchvision.
+fn planned() -> Parts {
+    Parts::new().backbone("planned", |architecture, rng, device| {
+        let (cin, cout) = (architecture.input.channels, architecture.width);
+        let stem = PlannedLayer::new("stem", Convolution { kernel: 7, stride: 2, cin, cout });
+        let mut plan = Plan::resnet18(cin, cout);
+        plan.0.splice(..1, [Part::Layer(stem), Part::MaxPool { kernel: 3, stride: 2 }]);
+        AnyBackbone::planned(plan, architecture, rng, device)
+    })
+}
+
 /// Learns 60 images of each class in two tasks, and re-estimates the norm's statistics.
-fn learn(source: &dyn Source, shape: ImageShape, settings: &str) -> Result<Learner, Box<dyn Error>> {
+fn learn(source: &dyn Source, shape: ImageShape, settings: &str, parts: Parts) -> Result<Learner, Box<dyn Error>> {
     let settings = PartialConfig::parse("width = 4\nmemory = 200")?.overridden_by(&PartialConfig::parse(settings)?);
     let names = source.class_names();
-    let mut learner = Learner::builder().shape(shape).settings(&settings).classes(names).build()?;
+    let mut learner = Learner::builder().shape(shape).settings(&settings).classes(names).parts(parts).build()?;
     for classes in [0..LEARNED / 2, LEARNED / 2..LEARNED] {
         let (mut images, mut labels) = (Vec::new(), Vec::new());
         for class in classes {

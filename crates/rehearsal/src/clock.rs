@@ -4,7 +4,7 @@ use std::time::Instant;
 
 pub use rehearsal_runs::Phases;
 
-/// A part of a step that has just ended, for whoever holds a stopwatch.
+/// A part of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// See [`Phases::data`].
@@ -20,8 +20,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Adds its seconds where they belong.
-    pub fn add_to(self, phases: &mut Phases, seconds: f64) {
+    fn add_to(self, phases: &mut Phases, seconds: f64) {
         *match self {
             Self::Data => &mut phases.data,
             Self::VirtualStep => &mut phases.virtual_step,
@@ -32,26 +31,32 @@ impl Phase {
     }
 }
 
-/// A stopwatch with laps.
+/// A stopwatch that adds each lap to the phase that has ended.
 pub(crate) struct Clock {
     start: Instant,
     lap: Instant,
+    phases: Phases,
 }
 
 impl Clock {
     pub(crate) fn start() -> Self {
         let now = Instant::now();
-        Self { start: now, lap: now }
+        Self { start: now, lap: now, phases: Phases::default() }
     }
 
-    /// Seconds since the last lap.
-    pub(crate) fn lap(&mut self) -> f64 {
+    /// A phase has just ended.
+    pub(crate) fn mark(&mut self, phase: Phase) {
         let now = Instant::now();
-        (now - std::mem::replace(&mut self.lap, now)).as_secs_f64()
+        phase.add_to(&mut self.phases, (now - std::mem::replace(&mut self.lap, now)).as_secs_f64());
+    }
+
+    /// Seconds of each phase.
+    pub(crate) fn phases(&self) -> Phases {
+        self.phases
     }
 
     /// Seconds since the start.
-    pub(crate) fn since_start(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
 }

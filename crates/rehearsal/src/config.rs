@@ -45,18 +45,6 @@ pub enum Recalibrate {
 }
 choice!(Recalibrate, "kind of recalibration", Off = "off", Memory = "memory", Both = "both");
 
-/// How often joint training passes over all data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum JointPasses {
-    /// `epochs` for each task, one after another: epochs × tasks, and as many times the steps of the
-    /// stream as there are tasks.
-    #[default]
-    EachTask,
-    /// `epochs`, as often as the stream shows each image: as many steps as the stream has.
-    Stream,
-}
-choice!(JointPasses, "kind of joint passes", EachTask = "each-task", Stream = "stream");
-
 /// Everything a run depends on. Serialised, it is a valid experiment file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -83,23 +71,20 @@ pub struct Config {
     pub task_classes: Option<Vec<Vec<String>>>,
     /// Into how many tasks the classes are cut.
     pub tasks: usize,
-    /// Use the first so many classes; all if not given.
+    /// Use the first classes only; all if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<usize>,
     /// In which order classes appear.
     pub class_order: ClassOrder,
-    /// Use at most so many training images per class.
+    /// The most training images per class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub train_per_class: Option<usize>,
-    /// Use at most so many test images per class.
+    /// The most test images per class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_per_class: Option<usize>,
     /// How the learner learns.
     #[serde(flatten)]
     pub learner: LearnerConfig,
-    /// Joint training: how often it passes over all data.
-    #[serde(default)]
-    pub joint_passes: JointPasses,
     /// With which statistics of the norm it tests.
     #[serde(default)]
     pub recalibrate: Recalibrate,
@@ -118,7 +103,6 @@ impl Config {
         let most = 1_000_000_000;
         in_range(&[
             ("tasks", self.tasks, most),
-            ("epochs", self.learner.epochs, 1_000_000),
             ("train-per-class", self.train_per_class.unwrap_or(1), most),
             ("test-per-class", self.test_per_class.unwrap_or(1), most),
             ("size", self.size.unwrap_or(1), 1024),
@@ -154,11 +138,10 @@ impl Config {
     }
 
     /// Passes over each task of the plan: joint training has one task, and as many passes as all
-    /// tasks together would have, unless `joint-passes` says as many as one.
+    /// tasks together would have.
     pub fn passes(&self) -> usize {
-        let epochs = self.learner.epochs;
-        let each_task = self.learner.method.learns_jointly() && self.joint_passes == JointPasses::EachTask;
-        if each_task { epochs * self.tasks } else { epochs }
+        let epochs = self.learner.epochs.unwrap_or(1);
+        if self.learner.method.learns_jointly() { epochs * self.tasks } else { epochs }
     }
 
     /// A short name for the run, such as `pcr-balanced-embedded-seed0`.
@@ -195,7 +178,7 @@ mod tests {
     use crate::{
         memory::PolicyKind,
         methods::MethodKind,
-        probe::{ScoreKind, ScoreNorm},
+        probe::ScoreNorm,
         retrieval::{Ratio, RetrievalKind},
         views::Views,
     };
@@ -218,11 +201,10 @@ mod tests {
         for text in [
             "",
             "method = 'fine-tune'",
-            "method = 'joint'\njoint-passes = 'stream'",
+            "method = 'joint'",
             "method = 'aser'",
             "method = 'er-ace'\nhead = 'cosine'",
-            "retrieval = 'mir'\nscore = 'last-layer'\nscore-every = 3\nscore-norm = 'train'",
-            "score = 'kept-features'\nfeature-age = 9\ndraws = 'one'\nretrievable = 'old-tasks'",
+            "retrieval = 'mir'\nscore-norm = 'eval'\nschedule = 'step'",
             "ratio = '7:3'\nclass-order = 'natural'\nviews = 'raw'",
         ] {
             let config = PartialConfig::parse(text).unwrap().resolve().unwrap();
@@ -260,16 +242,7 @@ mod tests {
         let kept = with("retrieval = 'mir'\nmemory-policy = 'gss'\nviews = 'raw'", "method = 'er'");
         assert_eq!((kept.retrieval, kept.memory_policy), (Some(RetrievalKind::Mir), Some(PolicyKind::Gss)));
         assert_eq!(kept.views, Views::Raw);
-        assert_eq!(with("score = 'last-layer'", "retrieval = 'random'").score, ScoreKind::LookAhead);
-        let kept = with("", "score = 'kept-features'");
-        assert_eq!((kept.score_norm, kept.feature_age), (ScoreNorm::Eval, Some(100)));
-        let exact = with("score = 'kept-features'\nfeature-age = 7", "score = 'look-ahead'");
-        assert_eq!((exact.score_norm, exact.feature_age), (ScoreNorm::Batch, None));
-        let random = with("score = 'kept-features'\nfeature-age = 7", "retrieval = 'random'");
-        assert_eq!((random.score_norm, random.feature_age), (ScoreNorm::Batch, None));
-        assert_eq!(with("score-norm = 'train'", "score = 'last-layer'").score_norm, ScoreNorm::Train);
-        assert_eq!(with("score = 'last-layer'", "method = 'joint'").score, ScoreKind::LookAhead);
-        assert_eq!(with("score = 'last-layer'", "method = 'aser'\nretrieval = 'mir'").score, ScoreKind::LastLayer);
+        assert_eq!(with("score-norm = 'eval'", "retrieval = 'mir'").score_norm, ScoreNorm::Eval);
     }
 
     #[test]
@@ -305,21 +278,7 @@ mod tests {
                 .to_string()
                 .contains("`seed` is too large")
         );
-        assert_eq!(
-            refusal("retrieval = 'random'\nscore = 'last-layer'"),
-            "`score = \"last-layer\"` is for retrievals by change of loss: balanced, mir and imir"
-        );
-        assert!(refusal("retrieval = 'aser'\ndraws = 'one'").starts_with("`draws = \"one\"` is for retrievals by"));
-        assert!(refusal("retrieval = 'random'\nscore-every = 2").starts_with("`score-every = 2` is for retrievals"));
-        assert!(refusal("retrieval = 'mir'\ndraws = 'one'").contains("the ratio 10:0 has one"));
-        assert!(refusal("draws = 'one'\ncandidates = 9").contains("10 of 9 candidates"));
-        assert_eq!(refusal("feature-age = 5"), "`feature-age` is for `score = \"kept-features\"`");
-        assert!(
-            refusal("score = 'kept-features'\nscore-norm = 'batch'")
-                .ends_with("`score-norm = \"eval\"`, not \"batch\"")
-        );
-        assert!(refusal("score-every = 0").contains("`score-every` must be between 1"));
-        assert!(refusal("method = 'joint'\nretrievable = 'old-tasks'").contains("joint replays nothing"));
+        assert!(refusal("candidates = 4").contains("5 of 4 candidates"));
         assert!(refusal("ratio = '18446744073709551615:1'").contains("write high:low"));
         assert!(refusal("ratio = '60:0'\nretrieved = 60").contains("60 of 50 candidates"));
         assert!(refusal("seed = 1\nlerning-rate = 1").starts_with("line 2: unknown field `lerning-rate`"));

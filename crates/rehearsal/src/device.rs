@@ -8,7 +8,6 @@
 
 mod error;
 mod found;
-mod launches;
 mod transfer;
 
 use std::{fmt, str::FromStr};
@@ -17,8 +16,7 @@ use burn::tensor::Device;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use error::DeviceError;
-pub use launches::Launches;
-pub use transfer::{Transfers, read, read_all, read_one, upload};
+pub use transfer::{count_read_backs, read, read_all, read_one, upload};
 
 /// What a device is reached through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,14 +26,14 @@ use crate::{
     sample_probe::{NetworkProbe, SampleProbe},
 };
 
-/// Gradients are compared in every so manyth step; where nothing was picked by its change of loss in
+/// Gradients are compared in every step whose number this divides; where nothing was picked by its change of loss in
 /// that one, in the next in which something was.
 const ALIGNMENT_EVERY: u64 = 50;
-/// Cosines are counted in so many bins from −1 to 1.
+/// Bins of cosines from −1 to 1.
 const ALIGNMENT_BINS: usize = 40;
 /// Changes of loss are counted between −this and this; what is beyond is counted beside.
 const LOSS_CHANGE: f64 = 8.0;
-/// In so many bins.
+/// Bins of changes of loss.
 const LOSS_CHANGE_BINS: usize = 80;
 
 /// What was seen so far. It is part of a checkpoint, so that a resumed run goes on counting.
@@ -87,8 +87,8 @@ impl Diagnostics {
     /// Counts what a step did; `before` is the network before the step, `learner` the one after it.
     pub fn observe(&mut self, step: &Step, before: &Network, learner: &Learner) {
         let (seen, shape) = (learner.classes().seen(), learner.shape());
-        self.count(step, seen, learner.position().task);
-        self.alignment_due |= learner.position().steps.is_multiple_of(ALIGNMENT_EVERY);
+        self.count(step, seen, learner.cursor().task);
+        self.alignment_due |= learner.cursor().steps.is_multiple_of(ALIGNMENT_EVERY);
         if self.alignment_due {
             self.compare_gradients(step, &mut NetworkProbe { network: before, seen, shape });
         }

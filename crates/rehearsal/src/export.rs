@@ -9,13 +9,13 @@ mod weights;
 
 use std::path::Path;
 
-use rehearsal_runs::atomic;
+use rehearsal_files::atomic;
 use serde::Serialize;
 
 use crate::{
     learner::{Learner, LearnerError, Preprocessing},
     model_file::ModelFileError,
-    network::{BackboneKind, HeadKind, State},
+    network::{BACKBONE, HEAD, HeadKind, Plan, PlannedLayer, State},
     sample::{Class, ImageShape},
 };
 
@@ -23,7 +23,8 @@ use crate::{
 #[derive(Serialize)]
 struct Description {
     version: &'static str,
-    backbone: BackboneKind,
+    /// The name of its kind, or of a custom one.
+    backbone: String,
     head: HeadKind,
     /// In the order of the probabilities.
     classes: Vec<String>,
@@ -34,7 +35,8 @@ struct Description {
 /// The network that predicts: what it is, and its numbers by name.
 struct Predictor {
     about: Description,
-    /// The head has rows of the classes that can be predicted, and of no others.
+    plan: Plan,
+    /// The head has rows of those classes only that can be predicted.
     state: State,
 }
 
@@ -43,7 +45,7 @@ impl Learner {
     /// `[n, height, width, channels]` go in, probabilities `[n, classes]` come out.
     ///
     /// # Errors
-    /// Nothing has been learned yet, its backbone is one's own, or the file cannot be written.
+    /// Nothing has been learned yet, its backbone has no plan, or the file cannot be written.
     pub fn export_onnx(&self, path: impl AsRef<Path>) -> Result<(), LearnerError> {
         let model = onnx::encode(&self.exported()?).ok_or(LearnerError::TooLargeForOnnx)?;
         write(path.as_ref(), &model)
@@ -53,7 +55,7 @@ impl Learner {
     /// safetensors file with PyTorch's names and layout, which `scripts/load_in_torch.py` loads.
     ///
     /// # Errors
-    /// Nothing has been learned yet, its backbone is one's own, or the file cannot be written.
+    /// Nothing has been learned yet, its backbone has no plan, or the file cannot be written.
     pub fn export_safetensors(&self, path: impl AsRef<Path>) -> Result<(), LearnerError> {
         let path = path.as_ref();
         let unwritable = |error| ModelFileError::Unwritable { path: path.into(), error };
@@ -62,15 +64,16 @@ impl Learner {
     }
 
     fn exported(&self) -> Result<Predictor, LearnerError> {
-        if let Some(name) = &self.config().custom.custom_backbone {
-            return Err(LearnerError::ForeignBackbone { name: name.clone() });
-        }
+        let config = self.config();
+        let backbone = config.custom.custom_backbone.clone().unwrap_or_else(|| config.backbone.to_string());
         let classes: Vec<Class> = self.classes().active().collect();
         if classes.is_empty() {
             return Err(LearnerError::NoClasses);
         }
         let mut state = self.predictor().state();
-        for (_, array) in state.0.iter_mut().filter(|(name, _)| name.starts_with("head.")) {
+        let plan = planned(self.predictor().plan(), &state.under(BACKBONE))
+            .map_err(|why| LearnerError::ForeignBackbone { name: backbone.clone(), why })?;
+        for (_, array) in state.0.iter_mut().filter(|(name, _)| name.starts_with(HEAD)) {
             let row: usize = array.shape[1..].iter().product();
             let of_class = |class: &Class| array.values[class.index() * row..][..row].to_vec();
             array.values = classes.iter().flat_map(of_class).collect();
@@ -78,13 +81,31 @@ impl Learner {
         }
         let about = Description {
             version: env!("CARGO_PKG_VERSION"),
-            backbone: self.config().backbone,
+            backbone,
             head: self.head_kind(),
             classes: classes.iter().map(|&class| self.classes().name(class).to_string()).collect(),
             image: self.shape(),
             preprocessing: Preprocessing::new(),
         };
-        Ok(Predictor { about, state })
+        Ok(Predictor { about, plan, state })
+    }
+}
+
+/// The plan, if it describes every array of the backbone's state; else why not.
+fn planned(plan: Option<Plan>, state: &State) -> Result<Plan, String> {
+    let plan = plan.ok_or("it has no plan")?;
+    let mut rest = state.clone();
+    for PlannedLayer { name, conv, .. } in plan.layers() {
+        for part in ["weight", "scale", "shift", "running_mean", "running_variance"] {
+            let weight = [conv.kernel, conv.kernel, conv.cin, conv.cout];
+            let name = format!("{name}.{part}");
+            rest.array(&name, if part == "weight" { &weight } else { &weight[3..] }).map_err(|e| e.to_string())?;
+            rest.0.remove(&name);
+        }
+    }
+    match rest.0.keys().next() {
+        Some(name) => Err(format!("`{name}` is not in its plan")),
+        None => Ok(plan),
     }
 }
 

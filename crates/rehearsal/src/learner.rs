@@ -24,12 +24,14 @@
 //! # }
 //! ```
 
+mod batches;
 mod builder;
 mod classes;
+mod defaults;
 mod error;
 mod extra;
+mod fit;
 mod footprint;
-mod lesson;
 mod parts;
 mod prediction;
 mod recalibration;
@@ -41,28 +43,32 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Tensor};
 
+use batches::Batches;
+pub use batches::{Cursor, Samples};
 pub use builder::LearnerBuilder;
 pub use classes::Classes;
 use classes::check_names;
+pub use defaults::Defaults;
 pub use error::LearnerError;
 pub use extra::{Extra, ExtraArray, WithExtra};
+pub use fit::{Fit, FitOptions, Labelled};
 use footprint::{Use, check_memory, check_shape, parameters};
 pub use footprint::{check_room, machine_memory};
-pub use lesson::{Learned, Lesson, Position, Samples};
 pub use parts::{BuildBackbone, CustomNames, Parts};
 pub use prediction::Prediction;
 use recalibration::Calibrated;
 pub use recalibration::Recalibration;
+pub use rehearsal_files::threads::on_threads;
 pub use revised::Pace;
 pub(crate) use saved::{Added, Loaded, Preprocessing};
 
 use crate::{
-    clock::Phase,
+    clock::{Clock, Phase},
     config::{ConfigError, LearnerConfig, Offer},
     device::{read, read_one},
     memory::{Memorized, Memory, Policy, PolicyKind},
     methods::{Descent, Method},
-    network::{Architecture, HeadKind, Network, State, StateError},
+    network::{Architecture, HeadKind, Network, Plan, State, StateError},
     optimizer::Sgd,
     probe::Candidate,
     retrieval::{Retrieval, RetrievalKind, Retrieved},
@@ -84,15 +90,15 @@ pub struct Learner {
     policy: Arc<dyn Policy>,
     optimizer: Sgd,
     memory: Memory,
-    position: Position,
-    /// The network that predicts, where its statistics were re-estimated since the last step.
+    cursor: Cursor,
+    /// The network that predicts, if it was recalibrated since the last step.
     calibrated: Option<Calibrated>,
 }
 
 /// What happened in a step.
 #[non_exhaustive]
 pub struct Step {
-    /// The loss descended; none where the step only moved the running statistics.
+    /// The loss descended; none if the step only moved the running statistics.
     pub loss: Option<f32>,
     /// The learning rate that it was taken with.
     pub lr: f64,
@@ -148,9 +154,18 @@ impl Learner {
             return Err(ConfigError::OtherPart { kind, expected, found }.into());
         }
         let method = parts.method.unwrap_or_else(|| config.method.build(&config.method_options));
-        check_memory(&config, shape, declared.len(), method.draws(), what)?;
+        let room = |plan: Plan| check_memory(&config, &plan, shape, declared.len(), method.draws(), what);
+        if parts.backbone.is_none() {
+            room(config.backbone.plan(shape.channels, config.width))?;
+        }
         let device = training_device(&config.device.open()?);
-        let network = new_network(&config, shape, declared.len(), &*method, parts.backbone.as_ref(), &device);
+        let mut network = new_network(&config, shape, declared.len(), &*method, parts.backbone.as_ref(), &device);
+        if parts.backbone.is_some() {
+            network.plan().map_or(Ok(()), room)?;
+        }
+        if config.freeze_backbone {
+            network.freeze_backbone();
+        }
         // A method without memory has neither: nothing is drawn from a memory without slots, and
         // nothing stays there.
         let retrieval = config.retrieval.unwrap_or(RetrievalKind::Random);
@@ -164,7 +179,7 @@ impl Learner {
             policy: parts.policy.unwrap_or_else(|| policy.build(config.gss, config.shapley)),
             optimizer: Sgd::new(&config.optimizer),
             memory: Memory::new(config.memory),
-            position: Position::default(),
+            cursor: Cursor::default(),
             calibrated: None,
             config,
         };
@@ -174,54 +189,56 @@ impl Learner {
 
     /// Learns from one batch of new samples of the current task, at the learning rate that a task
     /// begins with.
-    pub fn step(&mut self, incoming: &[Sample]) -> Step {
-        self.step_at(incoming, 0.0, &mut |_| {})
+    ///
+    /// # Errors
+    /// An image is of another size, or of a class that has not appeared. Nothing was learned then.
+    pub fn step(&mut self, incoming: &[Sample]) -> Result<Step, LearnerError> {
+        self.check_samples(incoming)?;
+        Ok(self.step_at(incoming, 0.0, &mut Clock::start()))
     }
 
-    /// One step, which is Algorithm 1 of the paper, when `progress` of the task's steps have been
-    /// taken. `mark` is told what has just ended.
-    fn step_at(&mut self, incoming: &[Sample], progress: f64, mark: &mut dyn FnMut(Phase)) -> Step {
+    /// One step, which is Algorithm 1 of the paper, when `progress` of the task's steps (0 to 1) have
+    /// been taken.
+    fn step_at(&mut self, incoming: &[Sample], progress: f64, clock: &mut Clock) -> Step {
         self.calibrated = None;
         let lr = self.config.optimizer.rate(progress);
         let views = self.views(incoming, RngStream::Augmentation, 0);
-        mark(Phase::Data);
-        let (replayed, probed) = self.retrieve(incoming, &views, lr, mark);
-        self.absorb(&probed);
-        mark(Phase::Scoring);
+        clock.mark(Phase::Data);
+        let (replayed, candidates) = self.retrieve(incoming, &views, lr, &mut |phase| clock.mark(phase));
+        clock.mark(Phase::Scoring);
         let batch = self.batch(views, &replayed);
-        mark(Phase::Data);
+        clock.mark(Phase::Data);
         let descent = self.method.descent(&mut self.network, &batch);
         if let Some(Descent { gradients, .. }) = &descent {
             self.network = self.optimizer.step(self.network.clone(), gradients, lr);
         }
         let rng = &mut self.rng(RngStream::Averaging);
-        self.method.after_step(&self.network, self.position.steps + 1, rng);
+        self.method.after_step(&self.network, self.cursor.steps + 1, rng);
         let loss = descent.as_ref().map(|descent| read_one(descent.loss.clone()));
-        mark(Phase::Training);
+        clock.mark(Phase::Training);
         let (logits, features) = descent.map_or((None, None), |descent| (descent.logits, descent.features));
-        self.refresh_features(&replayed, features.as_ref());
         self.remember(incoming, logits);
-        mark(Phase::Memory);
-        self.position.steps += 1;
-        Step { loss, lr, incoming: incoming.to_vec(), replayed, candidates: probed.candidates, features }
+        clock.mark(Phase::Memory);
+        self.cursor.steps += 1;
+        Step { loss, lr, incoming: incoming.to_vec(), replayed, candidates, features }
     }
 
     /// What the method trains on of these samples, of which `before` come first in this step.
     fn views(&self, samples: &[Sample], what: RngStream, before: usize) -> Anchors {
-        let key = AugmentationKey { seed: self.config.seed, what, step: self.position.steps, before };
+        let key = AugmentationKey { seed: self.config.seed, what, step: self.cursor.steps, before };
         self.config.views.apply(samples, self.shape, key, &self.network.device())
     }
 
-    /// Offers the samples of a step to the memory, where that is the time for it.
+    /// Inserts the samples of a step into the memory, unless only the first epoch's are.
     fn remember(&mut self, incoming: &[Sample], logits: Option<Tensor<2>>) {
-        if self.config.offer == Offer::FirstEpoch && self.position.epoch > 0 {
+        if self.config.offer == Offer::FirstEpoch && self.cursor.epoch > 0 {
             return;
         }
         let rng = &mut self.rng(RngStream::Reservoir);
-        self.offer(incoming, logits, rng);
+        self.insert(incoming, logits, rng);
     }
 
-    fn offer(&mut self, samples: &[Sample], logits: Option<Tensor<2>>, rng: &mut Rng) {
+    fn insert(&mut self, samples: &[Sample], logits: Option<Tensor<2>>, rng: &mut Rng) {
         let samples = to_memorize(samples, logits.filter(|_| self.method.stores_logits()));
         let (network, seen, shape) = (&self.network, self.classes.seen(), self.shape);
         let probe = &mut NetworkProbe { network, seen, shape };
@@ -243,11 +260,21 @@ impl Learner {
 
     /// The stream that decides `what` in the coming step.
     fn rng(&self, stream: RngStream) -> Rng {
-        Rng::new(self.config.seed, stream, &[self.position.steps])
+        Rng::new(self.config.seed, stream, &[self.cursor.steps])
     }
 
     fn task(&self) -> TaskId {
-        TaskId(u16::try_from(self.position.task).unwrap_or(u16::MAX))
+        TaskId(u16::try_from(self.cursor.task).unwrap_or(u16::MAX))
+    }
+
+    /// An error unless every sample has this learner's size and a class that has appeared.
+    fn check_samples(&self, samples: &[Sample]) -> Result<(), LearnerError> {
+        self.check_images(samples.iter().map(|sample| &sample.image))?;
+        let seen = self.classes.seen();
+        match samples.iter().find(|sample| sample.label.index() >= seen) {
+            Some(sample) => Err(LearnerError::UnknownClass { class: sample.label, seen }),
+            None => Ok(()),
+        }
     }
 
     /// How it learns.
@@ -271,7 +298,7 @@ impl Learner {
     }
 
     /// Whether every number that it learns and predicts with is finite. A learner that has diverged
-    /// can be saved, but not loaded again.
+    /// can be saved, but not loaded again: see [`Learner::check_finite`].
     pub fn is_finite(&self) -> bool {
         let networks = [&self.network, self.method.predictor(&self.network), self.predictor()];
         networks.iter().all(|network| network.state().is_finite()) && self.optimizer.state(&self.network).is_finite()
@@ -289,7 +316,10 @@ impl Learner {
     /// They are those of another network; then nothing is replaced.
     pub fn load_network(&mut self, state: &State) -> Result<(), StateError> {
         self.network.load(state)?;
-        self.memory.forget_features();
+        if self.network.is_frozen() {
+            // A method that averages networks averages what is trained: it gets the rest here.
+            self.method.start(&self.network);
+        }
         self.calibrated = None;
         Ok(())
     }
@@ -304,14 +334,13 @@ impl Learner {
         &self.memory
     }
 
-    /// Where it is.
-    pub fn position(&self) -> Position {
-        self.position
+    /// Where it is in its task.
+    pub fn cursor(&self) -> Cursor {
+        self.cursor
     }
 }
 
-/// A fresh network of `classes` classes, as the config, the method and perhaps a backbone of one's
-/// own say.
+/// A new network of `classes` classes, by the config, the method and perhaps a custom backbone.
 fn new_network(
     config: &LearnerConfig,
     shape: ImageShape,
@@ -354,15 +383,6 @@ fn to_memorize(samples: &[Sample], logits: Option<Tensor<2>>) -> Vec<Memorized> 
 /// Where training happens: the named device with automatic differentiation.
 pub fn training_device(device: &Device) -> Device {
     device.clone().autodiff()
-}
-
-/// Runs `work` on `threads` threads: what computes inside uses them all. Networks keep the number
-/// they were made with.
-///
-/// # Errors
-/// The system has no threads left.
-pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, rayon::ThreadPoolBuildError> {
-    Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?.install(work))
 }
 
 #[cfg(test)]

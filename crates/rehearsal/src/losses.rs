@@ -25,17 +25,6 @@ pub fn cross_entropy_seen(logits: Tensor<2>, labels: &[Class], seen: usize) -> T
     cross_entropy(logits.narrow(1, 0, seen), labels)
 }
 
-/// The derivative of [`cross_entropy_seen`] with respect to each logit of the classes `0..seen`,
-/// which is how far the softmax is off: `[n, seen]`.
-pub fn errors_seen(logits: Tensor<2>, labels: &[Class], seen: usize) -> Tensor<2> {
-    let logits = logits.narrow(1, 0, seen);
-    let (count, device) = (labels.len(), logits.device());
-    let softmax = (logits.clone() - log_sum_exp(logits).reshape([count, 1])).exp();
-    let mut own = vec![0.0f32; count * seen];
-    labels.iter().enumerate().for_each(|(row, label)| own[row * seen + label.index()] = 1.0);
-    softmax - upload(TensorData::new(own, [count, seen]), &device)
-}
-
 /// The mean over all entries of the squared difference: `[1]`.
 pub fn mean_squared_error(logits: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
     (logits - targets).square().mean()

@@ -3,18 +3,14 @@
 mod aser;
 mod class_balanced;
 mod gss;
-mod kept_features;
 mod reservoir;
-mod retrievable;
 
 use std::sync::Arc;
 
 pub use aser::Aser;
 pub use class_balanced::ClassBalanced;
 pub use gss::{Gss, GssOptions};
-pub use kept_features::KeptFeatures;
 pub use reservoir::Reservoir;
-pub use retrievable::{Retrievable, RetrievableMemory};
 
 use crate::{
     choice::{About, choice},
@@ -34,13 +30,11 @@ pub struct Memorized {
     pub logits: Option<Arc<[f32]>>,
     /// GSS: how similar its gradient was to those of the memory when it was stored; otherwise 0.
     pub similarity: f32,
-    /// Its features, where they are kept from one step to another.
-    pub features: Option<KeptFeatures>,
 }
 
 impl From<Sample> for Memorized {
     fn from(sample: Sample) -> Self {
-        Self { sample, logits: None, similarity: 0.0, features: None }
+        Self { sample, logits: None, similarity: 0.0 }
     }
 }
 
@@ -321,7 +315,7 @@ mod tests {
             seed in any::<u64>(),
         ) {
             let gss = GssOptions { groups: 2, group_size: 3 };
-            let shapley = ShapleyOptions { score: ShapleyScore::Asvm, neighbours: 3, per_class: 1 };
+            let shapley = ShapleyOptions { score: ShapleyScore::Asvm, neighbours: 3 };
             for &kind in PolicyKind::ALL {
                 let policy = kind.build(gss, shapley);
                 let mut memory = Memory::new(capacity);

@@ -12,6 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rehearsal_files::{regular, seal, sha256::finish};
 use safetensors::{
     Dtype,
     tensor::{Metadata, TensorInfo},
@@ -23,12 +24,8 @@ use thiserror::Error;
 const ENTRY: &str = "rehearsal";
 /// The one entry of a file of weights for other programs, which is no model.
 pub(crate) const EXPORT_ENTRY: &str = "rehearsal-export";
-/// What stands in the place of the checksum while it is computed.
-const UNSEALED: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// Before the checksum, as the header's JSON is escaped inside the file's JSON.
 const BEFORE_CHECKSUM: &str = "{\\\"sha256\\\":\\\"";
-/// What a directory, FIFO, socket or device is.
-const IRREGULAR: &str = "it is no regular file";
 /// No header is longer: 65,536 classes with long names fit many times.
 const LONGEST_HEADER: u64 = 256 << 20;
 
@@ -97,8 +94,8 @@ pub(crate) struct ArrayToWrite<'a> {
     pub pieces: Box<dyn Iterator<Item = Vec<u8>> + 'a>,
 }
 
-/// Writes a file and gives its checksum: `header` is JSON whose first key is `sha256`, with [`unsealed`] as
-/// its value.
+/// Writes a file and gives its checksum: `header` is JSON whose first key is `sha256`, with [`seal::UNSEALED`]
+/// as its value.
 ///
 /// # Errors
 /// It cannot be written; what is there is no model.
@@ -123,14 +120,9 @@ pub(crate) fn write(file: &mut File, header: &str, mut arrays: Vec<ArrayToWrite>
     out.flush()?;
     drop(out);
     file.seek(SeekFrom::Start(sealed_at as u64))?;
-    let checksum = hexadecimal(&digest.finalize());
+    let checksum = finish(digest);
     file.write_all(checksum.as_bytes())?;
     Ok(checksum)
-}
-
-/// What a header says about its checksum before it is known.
-pub(crate) fn unsealed() -> String {
-    UNSEALED.to_owned()
 }
 
 /// The file's JSON, padded so that the data begin at a multiple of eight bytes.
@@ -152,10 +144,6 @@ fn metadata(header: &str, arrays: &[ArrayToWrite]) -> io::Result<Vec<u8>> {
 
 fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|window| window == what)
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A file that is being read. Nothing that it says may be used before [`Reader::finish`] has found
@@ -181,11 +169,9 @@ impl Reader {
         let unreadable = |error| ModelFileError::Unreadable { path: path.into(), error };
         let foreign = |why: &str| ModelFileError::Foreign { path: path.into(), why: why.into() };
         let damaged = |why: &str| ModelFileError::Damaged { path: path.into(), why: why.into() };
-        // Before it is opened: to open a FIFO is to wait.
-        if !path.metadata().map_err(unreadable)?.is_file() {
-            return Err(foreign(IRREGULAR));
-        }
-        let file = File::open(path).map_err(unreadable)?;
+        let file = regular::open(path, u64::MAX).map_err(|error| {
+            if regular::is_irregular(&error) { foreign(&error.to_string()) } else { unreadable(error) }
+        })?;
         let length = file.metadata().map_err(unreadable)?;
         let mut from = BufReader::with_capacity(1 << 20, file);
         let mut start = [0; 8];
@@ -209,11 +195,8 @@ impl Reader {
             return Err(damaged("it is longer or shorter than its header says"));
         }
         let place = find(&json, BEFORE_CHECKSUM.as_bytes()).map(|start| start + BEFORE_CHECKSUM.len());
-        let checksum =
-            place.and_then(|place| Some(place..place + UNSEALED.len()).filter(|range| range.end <= json.len()));
-        let range = checksum.ok_or_else(|| damaged("its checksum is missing"))?;
-        let checksum = String::from_utf8_lossy(&json[range.clone()]).into_owned();
-        json[range].copy_from_slice(UNSEALED.as_bytes());
+        let checksum = place.and_then(|place| seal::take(&mut json, place));
+        let checksum = checksum.ok_or_else(|| damaged("its checksum is missing"))?;
         let mut digest = Sha256::new();
         digest.update(start);
         digest.update(&json);
@@ -251,7 +234,7 @@ impl Reader {
     /// # Errors
     /// It is not.
     pub(crate) fn finish(self) -> Result<String, ModelFileError> {
-        if hexadecimal(&self.digest.finalize()) == self.checksum {
+        if finish(self.digest) == self.checksum {
             return Ok(self.checksum);
         }
         let why = "its checksum is not that of its content".into();

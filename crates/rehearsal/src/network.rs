@@ -1,23 +1,21 @@
 //! The network: a backbone that turns images into features, and a head that turns features into
 //! logits.
 //!
-//! Nothing here changes behind the caller's back. Normalisation has the three modes of the
-//! specification, said at each call: [`Norm::Batch`] (or several of them at once,
+//! Each call names its mode of normalisation: [`Norm::Batch`] (or several of them at once,
 //! [`Norm::Batches`]) and [`Norm::Eval`] take `&self` and move nothing; training passes go through
-//! [`Network::train_features`], the one method that needs `&mut self`, because the running statistics
-//! move.
+//! [`Network::train_features`], which needs `&mut self` because the running statistics move.
+//!
+//! A frozen backbone ([`Network::freeze_backbone`]) always normalises by its running statistics, and
+//! its parameters are not among those that are trained.
 
 mod backbone;
 mod calibration;
 mod conv_norm;
-mod first_order;
 mod fused;
 mod head;
-mod pixels;
-mod resnet;
+mod planned;
 mod running;
 mod state;
-mod tiny;
 mod walk;
 
 use burn::{
@@ -27,10 +25,11 @@ use burn::{
 
 pub use backbone::{AnyBackbone, Backbone, BackboneKind, Kernels, absorb, pool};
 pub use conv_norm::{ConvNorm, Moments, Norm, Then};
-pub use first_order::HeadGradient;
 #[cfg(test)]
 pub(crate) use head::cosines;
 pub use head::{Head, HeadKind};
+pub(crate) use planned::one_image;
+pub use rehearsal_kernels::{Convolution, Part, Plan, PlannedLayer};
 pub use running::Running;
 pub use state::{Array, State, StateError};
 
@@ -40,10 +39,10 @@ use crate::{
     sample::ImageShape,
 };
 
-/// The names of a backbone's arrays in a network's state begin so.
-const BACKBONE: &str = "backbone.";
-/// And those of a head.
-const HEAD: &str = "head.";
+/// Before the names of a backbone's arrays in a network's state.
+pub(crate) const BACKBONE: &str = "backbone.";
+/// Before the names of a head's arrays.
+pub(crate) const HEAD: &str = "head.";
 
 /// What a network is made of.
 #[derive(Clone, Copy, Debug)]
@@ -67,8 +66,10 @@ pub struct Architecture {
 /// A classifier over all classes of a stream.
 #[derive(Clone, Debug)]
 pub struct Network {
+    /// Without autodiff if it is frozen.
     backbone: AnyBackbone,
     head: Head,
+    frozen: bool,
 }
 
 impl Network {
@@ -79,8 +80,7 @@ impl Network {
         Self::with_backbone(build, architecture.head, architecture.classes, seed, device)
     }
 
-    /// A fresh network with a backbone of your own, which `build` makes; weights are drawn from
-    /// `seed`.
+    /// A fresh network with a custom backbone, which `build` makes; weights are drawn from `seed`.
     pub fn with_backbone(
         build: impl FnOnce(&mut Rng) -> AnyBackbone,
         head: HeadKind,
@@ -91,18 +91,32 @@ impl Network {
         let mut rng = Rng::new(seed, RngStream::Initialisation, &[]);
         let backbone = build(&mut rng);
         let head = Head::new(head, backbone.feature_size(), classes, &mut rng, device);
-        Self { backbone, head }
+        Self { backbone, head, frozen: false }
     }
 
-    /// Images `[n, h, w, c]` to features `[n, d]`; moves nothing.
+    /// From now on training changes the head alone: neither a parameter nor a running statistic of
+    /// the backbone moves, and nothing is differentiated with respect to it.
+    pub fn freeze_backbone(&mut self) {
+        self.backbone = self.backbone.valid();
+        self.frozen = true;
+    }
+
+    /// Images `[n, h, w, c]` to features `[n, d]`; moves nothing. A frozen backbone normalises by
+    /// its running statistics, whatever `norm` says.
     pub fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2> {
-        self.backbone.features(images, norm)
+        if self.frozen { self.frozen_features(images) } else { self.backbone.features(images, norm) }
     }
 
     /// Images `[n, h, w, c]` to features `[n, d]` in training mode: batch statistics normalise, and
-    /// the running statistics move.
+    /// the running statistics move, unless the backbone is frozen.
     pub fn train_features(&mut self, images: Tensor<4>) -> Tensor<2> {
-        self.backbone.train_features(images)
+        if self.frozen { self.frozen_features(images) } else { self.backbone.train_features(images) }
+    }
+
+    fn frozen_features(&self, images: Tensor<4>) -> Tensor<2> {
+        let autodiff = images.is_autodiff();
+        let features = self.backbone.features(images.without_autodiff(), Norm::Eval);
+        if autodiff { Tensor::from_inner(features) } else { features }
     }
 
     /// Images `[n, h, w, c]` to logits `[n, K]` of all classes; moves nothing.
@@ -126,9 +140,19 @@ impl Network {
         self.backbone.feature_size()
     }
 
-    /// What really computes its backbone.
+    /// What computes its backbone.
     pub fn kernels(&self) -> Kernels {
         self.backbone.kernels()
+    }
+
+    /// The layers of its backbone, if it gives them.
+    pub fn plan(&self) -> Option<Plan> {
+        self.backbone.plan()
+    }
+
+    /// Whether its backbone is frozen.
+    pub fn is_frozen(&self) -> bool {
+        self.frozen
     }
 
     /// How many classes its head has.
@@ -176,12 +200,12 @@ impl Network {
     /// A name is missing, or has another shape than this network's.
     pub(crate) fn with_running(&self, state: &State) -> Result<Self, StateError> {
         let backbone = self.backbone.load_running(&state.under(BACKBONE)).map_err(|error| error.under(BACKBONE))?;
-        Ok(Self { backbone, head: self.head.clone() })
+        Ok(Self { backbone, head: self.head.clone(), frozen: self.frozen })
     }
 
     /// The same network without autodiff.
     pub fn valid(&self) -> Self {
-        Self { backbone: self.backbone.valid(), head: self.head.valid() }
+        Self { backbone: self.backbone.valid(), head: self.head.valid(), frozen: self.frozen }
     }
 
     /// How many numbers are trained.
@@ -189,25 +213,28 @@ impl Network {
         self.parameters().iter().map(|(_, parameter)| parameter.dims()[0]).sum()
     }
 
-    /// Every parameter with its name, flat, without autodiff.
+    /// Every trained parameter with its name, flat, without autodiff.
     pub(crate) fn parameters(&self) -> Vec<(String, Tensor<1>)> {
         let named = |prefix: &'static str| move |(name, value)| (format!("{prefix}{name}"), value);
-        let backbone = self.backbone.parameters().into_iter().map(named(BACKBONE));
-        backbone.chain(walk::parameters(&self.head).into_iter().map(named(HEAD))).collect()
+        let backbone = if self.frozen { Vec::new() } else { self.backbone.parameters() };
+        let head = walk::parameters(&self.head).into_iter().map(named(HEAD));
+        backbone.into_iter().map(named(BACKBONE)).chain(head).collect()
     }
 
-    /// The flat gradient of every parameter, in the order of [`Network::parameters`].
+    /// The flat gradient of every trained parameter, in the order of [`Network::parameters`].
     pub(crate) fn gradients(&self, mut by_tensor: tensor::Gradients) -> Vec<Tensor<1>> {
-        let mut gradients = self.backbone.gradients(&mut by_tensor);
+        let mut gradients = if self.frozen { Vec::new() } else { self.backbone.gradients(&mut by_tensor) };
         gradients.extend(walk::gradients(&self.head, &mut by_tensor));
         gradients
     }
 
-    /// The network with other values of its parameters, which `map` gets flat, in the order of
-    /// [`Network::parameters`]. Running statistics stay.
-    pub(crate) fn map_parameters(self, mut map: impl FnMut(Tensor<1>) -> Tensor<1>) -> Self {
-        let backbone = self.backbone.map_parameters(&mut map);
-        Self { backbone, head: walk::map_parameters(self.head, &mut map) }
+    /// The network with other values of its trained parameters, which `map` gets flat, in the order
+    /// of [`Network::parameters`]. Frozen parameters and running statistics stay, and are not copied.
+    pub(crate) fn map_parameters(mut self, mut map: impl FnMut(Tensor<1>) -> Tensor<1>) -> Self {
+        if !self.frozen {
+            self.backbone = self.backbone.map_parameters(&mut map);
+        }
+        Self { head: walk::map_parameters(self.head, &mut map), ..self }
     }
 
     /// Where the parameters live; an autodiff device if the network can be trained.

@@ -1,34 +1,50 @@
-//! Watching a run: what a progress bar sees, and how it can stop the run.
+//! Watching a learner: what a progress bar sees, and how it can stop the training.
 
 use std::ops::ControlFlow;
 
-use serde::Serialize;
+use crate::{
+    clock::Phases,
+    learner::{Learner, Step},
+};
 
 /// What an observer sees after each step.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct StepEvent {
+#[non_exhaustive]
+pub struct StepEvent<'a> {
     /// The task, from 0.
     pub task: usize,
     /// The epoch of the task, from 0.
     pub epoch: usize,
-    /// Steps taken in the whole run.
+    /// Epochs of the task.
+    pub epochs: usize,
+    /// Steps taken in this task.
+    pub task_step: u64,
+    /// Steps of the whole task.
+    pub task_steps: u64,
+    /// Steps taken, over all tasks.
     pub step: u64,
-    /// The loss; none where the step only moved the running statistics.
+    /// The loss; none if the step only moved the running statistics.
     pub loss: Option<f32>,
+    /// The seconds of this step.
+    pub phases: Phases,
+    /// The step itself.
+    pub taken: &'a Step,
+    /// The learner after it.
+    pub learner: &'a Learner,
 }
 
-/// Someone who watches a run.
+/// A callback of [`Learner::fit`] and of an experiment.
 pub trait Observer {
-    /// After each step; `Break` stops the run at a checkpoint.
-    fn step(&mut self, event: &StepEvent) -> ControlFlow<()>;
-    /// After each task: the accuracies on all tasks so far.
-    fn task(&mut self, task: usize, row: &[f64]);
-}
+    /// Before each step.
+    fn before_step(&mut self, _: &Learner) {}
 
-/// Watches nothing.
-impl Observer for () {
+    /// After each step; `Break` stops the training, which can be continued.
     fn step(&mut self, _: &StepEvent) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
+
+    /// After each task of an experiment: the accuracies on all tasks so far.
     fn task(&mut self, _: usize, _: &[f64]) {}
 }
+
+/// Watches nothing.
+impl Observer for () {}

@@ -11,14 +11,14 @@ use crate::{
     network::{Array, Network, State, StateError},
 };
 
-/// How the learning rate changes while a task is learned; every task begins anew.
+/// How the learning rate changes while a task is learned; every task starts over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
     /// It stays.
     Constant,
     /// It falls to zero along half a cosine.
     Cosine,
-    /// It is multiplied by `lr-decay` at each of `lr-milestones`.
+    /// It falls to a tenth after half of the task, and again after three quarters.
     Step,
 }
 choice!(Schedule, "schedule", Constant = "constant", Cosine = "cosine", Step = "step");
@@ -35,11 +35,12 @@ pub struct OptimizerConfig {
     pub weight_decay: f64,
     /// How the learning rate changes in a task.
     pub schedule: Schedule,
-    /// Schedule `step`: where the rate falls, as shares of the task's steps.
-    pub lr_milestones: Vec<f64>,
-    /// Schedule `step`: what it is multiplied by.
-    pub lr_decay: f64,
 }
+
+/// Schedule `step`: where the rate falls, as shares of the task's steps.
+const MILESTONES: [f64; 2] = [0.5, 0.75];
+/// Schedule `step`: what the rate is multiplied by there.
+const DECAY: f64 = 0.1;
 
 impl OptimizerConfig {
     /// The learning rate when `progress` of the task's steps (0 to 1) have been taken.
@@ -48,8 +49,8 @@ impl OptimizerConfig {
             Schedule::Constant => self.lr,
             Schedule::Cosine => self.lr * f64::midpoint(1.0, libm::cos(std::f64::consts::PI * progress)),
             Schedule::Step => {
-                let passed = self.lr_milestones.iter().filter(|milestone| progress >= **milestone);
-                passed.fold(self.lr, |rate, _| rate * self.lr_decay)
+                let passed = MILESTONES.iter().filter(|milestone| progress >= **milestone);
+                passed.fold(self.lr, |rate, _| rate * DECAY)
             }
         }
     }
@@ -137,8 +138,7 @@ mod tests {
     use crate::methods::testing::{network, values};
 
     fn config(schedule: Schedule) -> OptimizerConfig {
-        let lr_milestones = vec![0.5, 0.75];
-        OptimizerConfig { lr: 0.2, momentum: 0.0, weight_decay: 0.0, schedule, lr_milestones, lr_decay: 0.1 }
+        OptimizerConfig { lr: 0.2, momentum: 0.0, weight_decay: 0.0, schedule }
     }
 
     fn close(found: f64, expected: f64) {

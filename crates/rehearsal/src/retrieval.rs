@@ -1,10 +1,8 @@
 //! Retrieval: which stored samples are replayed beside the incoming batch.
 
 mod aser;
-mod every_nth;
 mod loss_change;
 mod memory_match;
-mod one_draw;
 mod random;
 
 use std::{fmt, str::FromStr, sync::Arc};
@@ -12,10 +10,8 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 pub use aser::Aser;
-pub use every_nth::EveryNth;
 pub use loss_change::LossChange;
 pub use memory_match::MemoryMatch;
-pub use one_draw::OneDraw;
 pub use random::Random;
 
 use crate::{
@@ -88,28 +84,6 @@ choice!(
     MemoryMatch = "memory-match",
 );
 
-/// From how many draws the two ends of loss change are picked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Draws {
-    /// From one of its own each.
-    #[default]
-    Two,
-    /// Both from the same.
-    One,
-}
-choice!(Draws, "number of draws", Two = "two", One = "one");
-
-impl Draws {
-    /// What it does and costs.
-    pub fn about(self) -> About {
-        let (does, costs) = match self {
-            Self::Two => ("each end from candidates of its own", "two draws scored"),
-            Self::One => ("both ends from the same candidates, no slot twice", "one draw scored"),
-        };
-        About { does, costs }
-    }
-}
-
 /// What the retrievals can be told.
 #[derive(Clone, Copy, Debug)]
 pub struct RetrievalOptions {
@@ -119,36 +93,23 @@ pub struct RetrievalOptions {
     pub ratio: Option<Ratio>,
     /// Loss change: how many slots each draw looks at.
     pub candidates: usize,
-    /// Loss change: from how many draws.
-    pub draws: Draws,
-    /// Loss change: in every so manyth step; in the others at random.
-    pub score_every: u64,
     /// ASER.
     pub shapley: ShapleyOptions,
-    /// Memory matching: nothing is retrieved until more than so many samples were presented.
-    pub match_warm_up: u64,
 }
 
 impl RetrievalKind {
     /// The retrieval, ready to choose.
     pub fn build(self, options: &RetrievalOptions) -> Arc<dyn Retrieval> {
-        let &RetrievalOptions { count, ratio, candidates, draws, score_every, shapley, match_warm_up } = options;
+        let &RetrievalOptions { count, ratio, candidates, shapley } = options;
         match self {
             Self::Random => Arc::new(Random { count }),
             Self::Mir | Self::Imir | Self::Balanced => {
                 let default = || self.default_ratio(count).unwrap_or(Ratio { high: count, low: 0 });
                 let Ratio { high, low } = ratio.unwrap_or_else(default);
-                let scored: Arc<dyn Retrieval> = match draws {
-                    Draws::Two => Arc::new(LossChange { high, low, candidates }),
-                    Draws::One => Arc::new(OneDraw { high, low, candidates }),
-                };
-                match score_every {
-                    0 | 1 => scored,
-                    every => Arc::new(EveryNth { every, scored, otherwise: Random { count } }),
-                }
+                Arc::new(LossChange { high, low, candidates })
             }
             Self::Aser => Arc::new(Aser { count, shapley }),
-            Self::MemoryMatch => Arc::new(MemoryMatch { pairs: count / 2, warm_up: match_warm_up }),
+            Self::MemoryMatch => Arc::new(MemoryMatch { pairs: count / 2 }),
         }
     }
 
@@ -163,18 +124,13 @@ impl RetrievalKind {
         }
     }
 
-    /// Whether it chooses by change of loss.
-    pub fn scores(self) -> bool {
-        matches!(self, Self::Mir | Self::Imir | Self::Balanced)
-    }
-
     /// What it does and costs.
     pub fn about(self) -> About {
         let (does, costs) = match self {
             Self::Random => ("uniformly", ""),
             Self::Mir => ("those whose loss the coming update would raise most", "one draw scored"),
             Self::Imir => ("those whose loss it would lower most", "one draw scored"),
-            Self::Balanced => ("half and half, or as --ratio says", "two draws scored, or one: see --draws"),
+            Self::Balanced => ("half and half, or as --ratio says", "two draws scored"),
             Self::Aser => ("those between the new samples and the old", "features of 4 slots a class, Shapley values"),
             Self::MemoryMatch => ("random samples, each with a partner of its class", ""),
         };
@@ -276,12 +232,9 @@ mod tests {
             (0..presented).for_each(|_| memory.place(sample(0, 0).into(), None));
             let count = 2 * half;
             for &kind in RetrievalKind::ALL {
-                let shapley = ShapleyOptions { score: ShapleyScore::Asvm, neighbours: 3, per_class: 2 };
+                let shapley = ShapleyOptions { score: ShapleyScore::Asvm, neighbours: 3 };
                 let ratio = kind.default_ratio(count);
-                let (draws, score_every) = (if seed % 2 == 0 { Draws::Two } else { Draws::One }, 1 + seed % 3);
-                let match_warm_up = 40;
-                let options =
-                    RetrievalOptions { count, ratio, candidates: 20, draws, score_every, shapley, match_warm_up };
+                let options = RetrievalOptions { count, ratio, candidates: 20, shapley };
                 let mut probe = Arbitrary(vec![sample(1, 3), sample(4, 9)]);
                 let mut rng = Rng::new(seed, RngStream::Retrieval, &[]);
                 let slots = kind.build(&options).retrieve(&memory, &mut probe, &mut rng);

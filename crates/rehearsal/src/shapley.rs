@@ -32,10 +32,10 @@ pub struct ShapleyOptions {
     /// k: how many nearest neighbours vote.
     #[serde(rename = "shapley-neighbours")]
     pub neighbours: usize,
-    /// How many stored samples of each class are looked at in a draw.
-    #[serde(rename = "shapley-per-class")]
-    pub per_class: usize,
 }
+
+/// How many stored samples of each class a draw of ASER looks at.
+pub const PER_CLASS: usize = 2;
 
 /// Labelled features.
 #[derive(Clone, Debug)]

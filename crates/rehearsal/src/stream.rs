@@ -177,6 +177,10 @@ impl Samples for TaskSamples<'_> {
     fn get(&self, index: usize) -> Result<Sample, DataError> {
         self.stream.load(Split::Train, self.task, self.stream.tasks[self.task.index()].train[index])
     }
+
+    fn classes(&self) -> &[String] {
+        &self.stream.class_names[..self.stream.seen(self.task)]
+    }
 }
 
 #[cfg(test)]

@@ -11,13 +11,13 @@ use rehearsal::{
     Learner,
     choice::Choice,
     config::PartialConfig,
-    device::{DeviceName, Transfers},
+    device::{DeviceName, count_read_backs},
     experiment::{Experiment, Outcome},
     learner::Step,
     memory::PolicyKind,
     methods::MethodKind,
     network::State,
-    probe::{Incoming, Probe, ScoreKind, ScoreNorm, Scoring, StepProbe},
+    probe::{Incoming, Probe, ScoreNorm, Scoring, StepProbe},
     retrieval::RetrievalKind,
     sample::{Image, ImageShape, Sample, Slot, to_tensor},
     views::Anchors,
@@ -39,8 +39,8 @@ fn batch(number: usize, names: [&'static str; 2]) -> (Vec<Image>, Vec<&'static s
 }
 
 /// A small ResNet-18 that has filled its memory in a first task and begun a second; the steps of that,
-/// each with its transfers.
-fn steps(settings: &PartialConfig) -> (Learner, Vec<(Step, Transfers)>) {
+/// each with its read-backs.
+fn steps(settings: &PartialConfig) -> (Learner, Vec<(Step, u64)>) {
     let learner = Learner::builder().settings(settings).size(8).width(4).memory(20).threads(2).device(device());
     let mut learner = learner.classes(&["a", "b", "c", "d"]).build().unwrap();
     for number in 0..2 {
@@ -50,15 +50,14 @@ fn steps(settings: &PartialConfig) -> (Learner, Vec<(Step, Transfers)>) {
     learner.end_task();
     let step = |number: usize| {
         let (images, labels) = batch(number, ["c", "d"]);
-        let (step, transfers) = Transfers::of(|| learner.learn_batch(&images, &labels).unwrap());
-        (step, transfers)
+        count_read_backs(|| learner.learn_batch(&images, &labels).unwrap())
     };
     let steps = (2..4).map(step).collect();
     (learner, steps)
 }
 
 #[test]
-fn every_method_retrieval_policy_and_score_takes_steps() {
+fn every_method_retrieval_and_policy_takes_steps() {
     let with = |set: &dyn Fn(&mut PartialConfig)| {
         let mut settings = PartialConfig { candidates: Some(12), ..PartialConfig::default() };
         set(&mut settings);
@@ -67,9 +66,8 @@ fn every_method_retrieval_policy_and_score_takes_steps() {
     let methods = MethodKind::ALL.iter().map(|&method| with(&|settings| settings.method = Some(method)));
     let retrievals = RetrievalKind::ALL.iter().map(|&kind| with(&|settings| settings.retrieval = Some(kind)));
     let policies = PolicyKind::ALL.iter().map(|&policy| with(&|settings| settings.memory_policy = Some(policy)));
-    let scores = ScoreKind::ALL.iter().map(|&score| with(&|settings| settings.score = Some(score)));
-    let moving = with(&|settings| settings.score_norm = Some(ScoreNorm::Train));
-    for settings in methods.chain(retrievals).chain(policies).chain(scores).chain([moving]) {
+    let running = with(&|settings| settings.score_norm = Some(ScoreNorm::Eval));
+    for settings in methods.chain(retrievals).chain(policies).chain([running]) {
         let (learner, steps) = steps(&settings);
         let losses: Vec<Option<f32>> = steps.iter().map(|(step, _)| step.loss).collect();
         assert!(losses.iter().flatten().all(|loss| loss.is_finite()), "{settings:?}: {losses:?}");
@@ -84,7 +82,7 @@ fn every_method_retrieval_policy_and_score_takes_steps() {
 fn little_is_read_back_in_a_step() {
     let most = |settings: &str| {
         let (_, steps) = steps(&PartialConfig::parse(settings).unwrap());
-        steps.iter().map(|(_, transfers)| transfers.read_backs).max().unwrap()
+        steps.iter().map(|(_, read_backs)| *read_backs).max().unwrap()
     };
     assert_eq!(most("method = 'pcr'\nretrieval = 'balanced'\ncandidates = 12"), 2);
     assert_eq!(most("method = 'er'\nretrieval = 'random'"), 1);
@@ -105,22 +103,20 @@ fn draws_are_scored_together_as_they_are_apart() {
     let images = to_tensor(stored.iter().map(|sample| &*sample.image), shape, &network.device());
     let anchors = Anchors { images, labels: stored.iter().map(|sample| sample.label).collect() };
     let draws: [Vec<Slot>; 2] = [(0..9).map(Slot).collect(), (6..15).map(Slot).collect()];
-    for score in [ScoreKind::LookAhead, ScoreKind::HeadAhead, ScoreKind::LastLayer] {
-        let scoring = Scoring { score, lr: 0.1, norm: ScoreNorm::Batch, shape, steps: 4, feature_age: 0 };
-        let incoming = Incoming { samples: &[], anchors: &anchors, seen: 4 };
-        let mark = &mut |_| {};
-        let mut probe = StepProbe::new(network, memory, incoming, scoring, mark);
-        let apart: Vec<Vec<f32>> = draws.iter().map(|draw| probe.loss_change(draw)).collect();
-        let (together, transfers) = Transfers::of(|| probe.loss_changes(&[&draws[0], &[], &draws[1]]));
-        assert_eq!(transfers.read_backs, 1, "{score}");
-        assert!(together[1].is_empty());
-        for (together, apart) in [(&together[0], &apart[0]), (&together[2], &apart[1])] {
-            let largest = apart.iter().fold(0.0f32, |largest, change| largest.max(change.abs()));
-            let close = together.iter().zip(apart).all(|(a, b)| (a - b).abs() <= 1e-3 * largest);
-            assert!(close && together.len() == 9, "{score}: {together:?}, apart {apart:?}");
-        }
-        assert_eq!(probe.finish().candidates.len(), 36, "{score}");
+    let scoring = Scoring { lr: 0.1, norm: ScoreNorm::Batch, shape };
+    let incoming = Incoming { samples: &[], anchors: &anchors, seen: 4 };
+    let mark = &mut |_| {};
+    let mut probe = StepProbe::new(network, memory, incoming, scoring, mark);
+    let apart: Vec<Vec<f32>> = draws.iter().map(|draw| probe.loss_change(draw)).collect();
+    let (together, read_backs) = count_read_backs(|| probe.loss_changes(&[&draws[0], &[], &draws[1]]));
+    assert_eq!(read_backs, 1);
+    assert!(together[1].is_empty());
+    for (together, apart) in [(&together[0], &apart[0]), (&together[2], &apart[1])] {
+        let largest = apart.iter().fold(0.0f32, |largest, change| largest.max(change.abs()));
+        let close = together.iter().zip(apart).all(|(a, b)| (a - b).abs() <= 1e-3 * largest);
+        assert!(close && together.len() == 9, "{together:?}, apart {apart:?}");
     }
+    assert_eq!(probe.finish().len(), 36);
 }
 
 /// Two tasks of two classes, 12 steps.

@@ -10,6 +10,7 @@ use rehearsal::{
     Learner,
     config::PartialConfig,
     experiment::{Experiment, ExperimentError, Outcome},
+    learner::LearnerError,
     network::State,
 };
 use rehearsal_measure::AccuracyMatrix;
@@ -98,7 +99,7 @@ fn a_run_stopped_anywhere_and_resumed_equals_an_uninterrupted_one() {
                 assert!(matches!(experiment.run(&mut StopAfter(stop)).unwrap(), Outcome::Stopped));
                 assert!(RunDirectory::read_result(&path).unwrap().is_none(), "only a finished run has a result");
                 experiment = Experiment::resume(&path, |_| {}).unwrap();
-                assert_eq!(experiment.learner().position().steps, stop);
+                assert_eq!(experiment.learner().cursor().steps, stop);
             }
             let record = finished(experiment.run(&mut ()).unwrap());
             assert_eq!(trace(&path, &record), whole, "{method} stopped at {stops:?}");
@@ -125,12 +126,12 @@ fn a_diverging_run_stops_with_its_step_and_keeps_the_last_checkpoint() {
     let path = directory.path().join("run");
     let settings = small("method = 'er'\nbackbone = 'pixels'\nlr = 1e38\ncheckpoint-minutes = 0.0");
     let error = Experiment::new(&settings, Some(&path)).unwrap().run(&mut ()).err().unwrap();
-    let ExperimentError::Diverged { step, task, .. } = error else { panic!("{error}") };
+    let ExperimentError::Learner(LearnerError::Diverged { step, task, .. }) = error else { panic!("{error}") };
     assert_eq!(task, 1);
-    assert!(error.to_string().contains(&format!("at step {step} (task 1, epoch 1)")), "{error}");
+    assert!(error.to_string().contains(&format!("at step {step} (task 1)")), "{error}");
     let kept = saved(&path);
     assert!(kept.network().state().is_finite(), "what is kept has not diverged");
-    assert!(kept.position().steps < step);
+    assert!(kept.cursor().steps < step);
 }
 
 #[test]

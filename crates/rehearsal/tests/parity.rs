@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod goldens;
+mod stop_after;
 
 use burn::tensor::Tensor;
 use goldens::{Golden, assert_close, assert_state_close};
@@ -12,7 +13,7 @@ use rehearsal::{
     config::PartialConfig,
     device::{DeviceName, read},
     gradients::Gradients,
-    learner::{Parts, training_device},
+    learner::{FitOptions, Parts, training_device},
     losses::{Denominator, cross_entropy, proxy_contrastive},
     memory::{Memorized, Memory, Policy},
     methods::{
@@ -367,7 +368,7 @@ fn parity_learner(name: &str, method: &str) {
             let named = |name: &str| format!("step{step}.{name}");
             let start = if step == 0 { "before.".to_owned() } else { format!("step{}.after.", step - 1) };
             learner.load_network(&golden.state(&start)).unwrap();
-            let done = learner.step(&golden_samples(&golden, &named("")));
+            let done = learner.step(&golden_samples(&golden, &named(""))).unwrap();
             let expected = golden.values(&named("loss_change"));
             assert_eq!(done.candidates.len() % expected.len(), 0, "{name}: each draw is the whole memory");
             for candidate in &done.candidates {
@@ -423,7 +424,7 @@ fn parity_sgd_momentum_and_weight_decay() {
     // of its step.
     for step in 0..3 {
         let samples = golden_samples(&golden, &format!("step{step}."));
-        let done = learner.learn_next(&mut learner.lesson(&samples), &mut |_| {}).unwrap().unwrap();
+        let done = learner.fit(&samples, FitOptions::default(), &mut stop_after::StopAfter(step + 1)).unwrap();
         assert_close("loss", &[done.loss.unwrap()], golden.values(&format!("step{step}.loss")), 1e-5);
         assert_state_close(&learner.network().state(), &state(&format!("step{step}.after.")), 1e-5);
     }

@@ -1,5 +1,5 @@
-//! How a group learned: the method, what it replays, and options that differ. An arm of the study,
-//! as a trial has arms.
+//! How a group learned: the method, what it replays, and its other options. An arm of the study, as a
+//! trial has arms.
 
 use std::collections::BTreeSet;
 
@@ -12,25 +12,24 @@ use crate::settings::{self, Part};
 pub struct Arm {
     /// The method's name in settings.
     pub method: String,
-    /// Who is replayed.
+    /// What is replayed.
     pub replay: Replay,
-    /// Who stays in memory; empty if not said.
+    /// The memory policy; empty if not set.
     pub policy: String,
-    /// Every setting of the arm, these included.
+    /// Every setting of the arm, including these.
     pub settings: Part,
 }
 
-/// Who is replayed.
+/// What is replayed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Replay {
-    /// Nobody: the method has no memory.
+    /// Nothing: the method has no memory.
     Nothing,
-    /// Any stored sample alike.
+    /// Random samples.
     Random,
-    /// By the change of loss that the coming update would make: so many of the highest and of the
-    /// lowest.
+    /// The samples with the highest and the lowest change of loss under the next update.
     LossChange {
-        /// Aligned samples. First, so that arms stand in the paper's order: from MIR to IMIR.
+        /// Aligned samples. First, so that arms sort in the paper's order: from MIR to IMIR.
         low: usize,
         /// Conflicting samples.
         high: usize,
@@ -39,12 +38,12 @@ pub enum Replay {
     Other(String),
 }
 
-/// The methods in the order of the paper's Table 1, and the two ends; others follow by name.
+/// The methods in the order of the paper's Table 1, between both baselines; others follow by name.
 const METHODS: [(&str, &str); 9] = [
     ("fine-tune", "fine-tune"),
     ("er", "ER"),
     ("a-gem", "A-GEM"),
-    ("der++", "DER++"),
+    ("der-pp", "DER++"),
     ("aser", "ASER"),
     ("er-ace", "ER-ACE"),
     ("cls-er", "CLS-ER"),
@@ -52,31 +51,26 @@ const METHODS: [(&str, &str); 9] = [
     ("joint", "joint"),
 ];
 
-/// Where arms differ in more settings than these, each says only what is not as the paper has it.
+/// If arms differ in more settings than this, a label names only those that differ from the paper,
 const MOST_DIFFERENCES: usize = 2;
-/// If these are not more than so many.
+/// unless there are more than this.
 const MOST_UNUSUAL: usize = 4;
 
-/// A setting, its value, and the arms to which it matters.
+/// A setting, its value, and the arms that use it.
 type PaperOption = (&'static str, &'static str, fn(&Arm) -> bool);
 
-/// The options as the paper, or those whose methods it compares, have them: name, value, and to
-/// which arms they matter. What is not listed is not known to be the paper's.
-const PAPER_OPTIONS: [PaperOption; 29] = [
+/// The options of the paper, or of the papers whose methods it compares: name, value, and the arms that
+/// use it. Options that are not listed are not known to be the paper's.
+const PAPER_OPTIONS: [PaperOption; 21] = [
     ("candidates", "50", Arm::scores),
-    ("score", "look-ahead", Arm::scores),
-    ("draws", "two", Arm::scores),
-    ("score-every", "1", Arm::scores),
-    ("feature-age", "100", |_| false),
     ("score-norm", "batch", Arm::scores),
     ("views", "both", |arm| arm.method == "pcr"),
     ("views", "augmented", |arm| arm.method != "pcr"),
     ("temperature", "0.09", |arm| arm.method == "pcr"),
     ("denominator", "multiset", |arm| arm.method == "pcr"),
     ("reduction", "mean", |arm| matches!(arm.method.as_str(), "er" | "aser" | "pcr")),
-    ("joint-passes", "each-task", |arm| arm.method == "joint"),
-    ("der-alpha", "0.5", |arm| arm.method == "der++"),
-    ("der-beta", "0.5", |arm| arm.method == "der++"),
+    ("der-alpha", "0.5", |arm| arm.method == "der-pp"),
+    ("der-beta", "0.5", |arm| arm.method == "der-pp"),
     ("task-free", "false", |arm| arm.method == "er-ace"),
     ("head", "linear", |arm| arm.method == "er-ace"),
     ("consistency", "0.1", |arm| arm.method == "cls-er"),
@@ -88,30 +82,25 @@ const PAPER_OPTIONS: [PaperOption; 29] = [
     ("gss-group-size", "10", |arm| arm.policy == "gss"),
     ("shapley-score", "asvm", Arm::has_shapley_values),
     ("shapley-neighbours", "3", Arm::has_shapley_values),
-    ("shapley-per-class", "2", Arm::has_shapley_values),
-    ("match-warm-up", "40", |arm| arm.replay == Replay::Other("memory-match".into())),
-    // Networks are tested as they were trained.
+    // The paper tests networks as trained.
     ("recalibrate", "off", |_| true),
-    ("retrievable", "all", Arm::scores),
 ];
 
-/// Settings that name an arm: a row of the paper stands for some of them.
+/// Settings that name an arm.
 const NAMES: [&str; 4] = ["method", "retrieval", "ratio", "memory-policy"];
 
 impl Arm {
-    /// That of a run.
+    /// The arm of a run.
     pub fn from_settings(settings: &Settings) -> Self {
         let settings = settings::arm(settings);
         let replay = Replay::from_settings(settings.get("retrieval"), settings.get("ratio"));
         let policy = settings.get("memory-policy").to_owned();
-        let method = match settings.get("method") {
-            "der-pp" | "derpp" => "der++",
-            "agem" => "a-gem",
-            // ASER is experience replay with its own memory and retrieval.
-            "er" if policy == "aser" && replay == Replay::Other("aser".into()) => "aser",
-            method => method,
-        };
-        Self { method: method.to_owned(), replay, policy, settings }
+        let mut method = settings.get("method").to_owned();
+        // ASER is experience replay with its own memory policy and retrieval.
+        if method == "er" && policy == "aser" && replay == Replay::Other("aser".into()) {
+            method = "aser".into();
+        }
+        Self { method, replay, policy, settings }
     }
 
     /// The method as papers write it.
@@ -119,24 +108,24 @@ impl Arm {
         METHODS.iter().find(|(id, _)| *id == self.method).map_or(&self.method, |(_, name)| name)
     }
 
-    /// Whether it replays as its authors did: at random, or, as ASER, in the way it is named after.
+    /// Whether it replays as its authors did: at random, or, for ASER, with its own retrieval.
     pub fn is_plain(&self) -> bool {
         let usual_memory = matches!(self.policy.as_str(), "" | "reservoir");
         self.is_aser() || self.replay == Replay::Nothing || (self.replay == Replay::Random && usual_memory)
     }
 
-    /// Whether it is ASER with its own memory and retrieval.
+    /// Whether it is ASER with its own memory policy and retrieval.
     fn is_aser(&self) -> bool {
         self.method == "aser" && self.policy == "aser" && self.replay == Replay::Other("aser".into())
     }
 
-    /// Whether it is "+ balanced": as many from the high as from the low end.
+    /// Whether it is "+ balanced": equal parts of conflicting and aligned samples.
     pub fn is_balanced(&self) -> bool {
         matches!(self.replay, Replay::LossChange { high, low } if high.abs_diff(low) <= 1 && high > 0 && low > 0)
             && matches!(self.policy.as_str(), "" | "reservoir")
     }
 
-    /// What the supplement's comparison of instance selection calls it.
+    /// Its name in the supplement's comparison of instance selection.
     pub fn selection(&self) -> Option<&'static str> {
         match (&self.replay, self.policy.as_str()) {
             (Replay::Random, "gss") => Some("gss"),
@@ -166,7 +155,7 @@ impl Arm {
         label
     }
 
-    /// The settings in which it differs from others, in brackets; nothing if there are none.
+    /// The settings in which it differs from others, in brackets; empty if there are none.
     pub fn distinction(&self, others: &[&Self]) -> String {
         match self.settings.distinction(others.iter().map(|other| &other.settings)) {
             said if said.is_empty() => said,
@@ -174,9 +163,8 @@ impl Arm {
         }
     }
 
-    /// Of many settings in which arms differ those of its own that are not the paper's, in brackets:
-    /// " (draws one, score last-layer)", or nothing for the arm that is as the paper has it. None where
-    /// this would not be short, or not tell the arms apart.
+    /// Of many settings in which arms differ, those that are not the paper's, in brackets: " (candidates 20,
+    /// score-norm eval)", or empty for the paper's arm. None if that would be long or ambiguous.
     fn unusual_among(&self, alike: &[&Self]) -> Option<String> {
         let names: BTreeSet<&str> = alike.iter().flat_map(|other| self.settings.differing(&other.settings)).collect();
         let all: BTreeSet<Vec<String>> = alike.iter().map(|arm| arm.unusual(&names)).collect();
@@ -196,12 +184,12 @@ impl Arm {
         said.map(|name| format!("{name} {}", self.settings.get(name))).collect()
     }
 
-    /// Its settings but for who is replayed.
+    /// Its settings without the retrieval.
     pub fn options(&self) -> Part {
         self.settings.without("retrieval").without("ratio")
     }
 
-    /// Sentences of how its options differ from the paper's, of those that matter to it.
+    /// How the options that it uses differ from the paper's.
     pub fn differences_from_paper(&self) -> Vec<String> {
         let settings = self.settings.0.iter().filter(|(name, _)| !NAMES.contains(&name.as_str()));
         settings.filter_map(|(name, value)| self.difference_from_paper(name, value)).collect()
@@ -255,7 +243,7 @@ impl Replay {
         }
     }
 
-    /// In words; none for nothing.
+    /// In words; none if nothing is replayed.
     pub fn label(&self) -> Option<String> {
         match self {
             Self::Nothing => None,
@@ -269,8 +257,7 @@ impl Replay {
     }
 }
 
-/// Names for some arms: their labels, and, where two would read alike, the settings in which they
-/// differ.
+/// Names for some arms: their labels, and the settings in which they differ if labels are equal.
 pub fn labels(arms: &[&Arm]) -> Vec<String> {
     let label = |arm: &&Arm| {
         let label = arm.label();
@@ -340,7 +327,7 @@ mod tests {
         }
     }
 
-    /// Whoever adds a setting says what the paper's value is, or no verdict would be given any more.
+    /// Without the paper's value of a new setting, no verdict would be given any more.
     #[test]
     fn every_option_has_the_papers_value() {
         for setting in rehearsal_runs::SETTINGS.iter().filter(|setting| setting.role == rehearsal_runs::Role::Arm) {
@@ -350,29 +337,29 @@ mod tests {
     }
 
     #[test]
-    fn of_arms_that_differ_in_much_each_says_what_is_not_the_papers() {
-        let balanced = |draws: &str, score: &str, every: u32, norm: &str| {
+    fn arms_with_many_differences_name_those_from_the_paper() {
+        let balanced = |candidates: u32, norm: &str, views: &str| {
             let (retrieval, ratio) = ("balanced", "5:5");
-            arm(json!({"method": "pcr", "retrieval": retrieval, "ratio": ratio, "draws": draws, "score": score,
-                "score-every": every, "score-norm": norm}))
+            arm(json!({"method": "pcr", "retrieval": retrieval, "ratio": ratio, "candidates": candidates,
+                "score-norm": norm, "views": views}))
         };
         let arms = [
-            balanced("two", "look-ahead", 1, "batch"),
-            balanced("one", "last-layer", 1, "batch"),
-            balanced("one", "last-layer", 2, "batch"),
-            balanced("one", "kept-features", 1, "eval"),
+            balanced(50, "batch", "both"),
+            balanced(20, "eval", "both"),
+            balanced(20, "eval", "raw"),
+            balanced(50, "batch", "raw"),
         ];
         let expected = [
             "PCR + balanced",
-            "PCR + balanced (draws one, score last-layer)",
-            "PCR + balanced (draws one, score last-layer, score-every 2)",
-            "PCR + balanced (draws one, score kept-features, score-norm eval)",
+            "PCR + balanced (candidates 20, score-norm eval)",
+            "PCR + balanced (candidates 20, score-norm eval, views raw)",
+            "PCR + balanced (views raw)",
         ];
         assert_eq!(labels(&arms.iter().collect::<Vec<_>>()), expected);
     }
 
     #[test]
-    fn arms_that_read_alike_are_told_apart_by_their_options() {
+    fn equal_labels_are_distinguished_by_options() {
         let one = arm(json!({"method": "pcr", "retrieval": "random", "denominator": "set"}));
         let other = arm(json!({"method": "pcr", "retrieval": "random", "denominator": "multiset"}));
         let third = arm(json!({"method": "er", "retrieval": "random", "denominator": "multiset"}));

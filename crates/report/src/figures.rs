@@ -1,5 +1,5 @@
-//! Figures from runs: those of this field, and the paper's. One file per kind; a new one is one file
-//! and one line of [`all`].
+//! Figures from runs: the usual ones of continual learning, and the paper's. One file per kind; a new
+//! one is one file and one line of [`all`].
 
 mod across;
 mod alignment;
@@ -11,18 +11,29 @@ mod matrices;
 mod retrieved;
 mod sides;
 
-use std::path::PathBuf;
+use std::{ops::Range, path::PathBuf};
 
 use rehearsal_measure::OverSeeds;
 
 use crate::{
     arm::{Arm, labels},
-    drawing::{HeatMaps, Lines, Point},
+    drawing::{Axis, Curve, HeatMap, HeatMaps, Lines, Panel, Point, Shape},
     protocol::Data,
+    run::Run,
     slug,
-    study::{Group, Study},
+    study::Group,
     tables::Conditions,
+    text::counted,
 };
+
+pub use across::{by_memory, by_time};
+
+const BANDS: &str = "Bands show one sample standard deviation over seeds and are drawn for up to six series.";
+
+/// The factor from a measured value to the shown one, and the unit behind it.
+type Unit = (f64, &'static str);
+const PERCENT: Unit = (100.0, " %");
+const PLAIN: Unit = (1.0, "");
 
 /// A figure, drawn.
 #[derive(Clone, Debug)]
@@ -31,7 +42,7 @@ pub struct Figure {
     pub id: String,
     /// What it shows.
     pub title: String,
-    /// How to read it.
+    /// How it is read.
     pub note: String,
     /// The drawing.
     pub svg: String,
@@ -48,36 +59,30 @@ pub struct Source {
     pub runs: Vec<PathBuf>,
 }
 
-/// What a figure is made of: the groups that learned some data under some conditions, with their
-/// names.
+/// The groups that learned some data under some conditions, with their names.
+#[derive(Clone)]
 pub struct Scene<'a> {
-    /// The groups.
-    pub groups: Vec<Named<'a>>,
-    /// What they learned.
-    pub data: &'a Data,
-    /// Put before the figure's name.
+    groups: Vec<Named<'a>>,
+    /// The beginning and the end of the names of its figures.
     prefix: &'a str,
-    /// Put behind it.
     slug: String,
     /// Data and conditions in words.
     subtitle: String,
-    /// Whether figures go without their titles.
+    /// Whether figures have no titles.
     bare: bool,
 }
 
-/// A group, its name, and its place in the report's list of arms, which decides its looks
-/// everywhere.
-pub struct Named<'a> {
-    /// The group.
-    pub group: &'a Group,
-    /// The name of its arm.
-    pub name: String,
-    /// The place of its arm.
-    pub place: usize,
+/// A group, the name of its arm, and the arm's place in the report, which decides its looks in every
+/// figure.
+#[derive(Clone)]
+struct Named<'a> {
+    group: &'a Group,
+    name: String,
+    place: usize,
 }
 
-/// The figures of one set of conditions, and sentences about those that could not be made. `arms`
-/// are all of the report.
+/// The figures of one set of conditions, and a sentence about each that could not be made. `arms` are
+/// those of the whole report.
 pub fn all(conditions: &Conditions, arms: &[&Arm]) -> (Vec<Figure>, Vec<String>) {
     let (mut figures, mut notes) = (Vec::new(), Vec::new());
     for data in conditions.data() {
@@ -85,21 +90,14 @@ pub fn all(conditions: &Conditions, arms: &[&Arm]) -> (Vec<Figure>, Vec<String>)
         let in_tasks = scene.in_tasks();
         if in_tasks.groups.len() < scene.groups.len() {
             notes.push(format!(
-                "Joint training on {} has no tasks, so figures over tasks leave it out: it is in tables and costs.",
+                "Joint training on {} has no tasks, so figures over tasks leave it out; tables and costs include it.",
                 data.label()
             ));
         }
-        figures.push(curves::so_far(&in_tasks));
-        figures.extend(curves::forgetting(&in_tasks));
-        figures.push(curves::after(&in_tasks));
-        figures.push(curves::retention(&in_tasks));
-        figures.push(curves::tasks(&in_tasks));
-        figures.push(matrices::accuracy(&in_tasks));
-        figures.extend(curves::classes(&in_tasks));
-        figures.extend(cost::time(&scene));
-        figures.extend(cost::peak_memory(&scene));
+        figures.extend(curves::all(&in_tasks));
+        figures.extend([cost::time(&scene), cost::peak_memory(&scene)].into_iter().flatten());
         let diagnosed = scene.diagnosed();
-        if scene.is_again() {
+        if scene.is_second_reading() {
             continue;
         }
         if diagnosed.groups.is_empty() {
@@ -110,10 +108,10 @@ pub fn all(conditions: &Conditions, arms: &[&Arm]) -> (Vec<Figure>, Vec<String>)
             continue;
         }
         let made = [
-            ("proxy drift by task", drift::by_task(&diagnosed, drift::Way::Raw)),
-            ("normalised proxy drift by task", drift::by_task(&diagnosed, drift::Way::Normalised)),
-            ("proxy drift by class", drift::by_class(&diagnosed, drift::Way::Raw)),
-            ("normalised proxy drift by class", drift::by_class(&diagnosed, drift::Way::Normalised)),
+            ("proxy drift by task", drift::by_task(&diagnosed, drift::RAW)),
+            ("normalised proxy drift by task", drift::by_task(&diagnosed, drift::NORMALISED)),
+            ("proxy drift by class", drift::by_class(&diagnosed, drift::RAW)),
+            ("normalised proxy drift by class", drift::by_class(&diagnosed, drift::NORMALISED)),
             ("inner distance", retrieved::inner_distance(&diagnosed)),
             ("distance to proxies", retrieved::distance_to_proxies(&diagnosed)),
             ("class mix", retrieved::class_mix(&diagnosed)),
@@ -121,40 +119,31 @@ pub fn all(conditions: &Conditions, arms: &[&Arm]) -> (Vec<Figure>, Vec<String>)
             ("age of tasks", sides::task_age(&diagnosed)),
             ("replays per slot", sides::replays(&diagnosed)),
         ];
-        let missing: Vec<&str> = made.iter().filter(|(_, figure)| figure.is_none()).map(|(name, _)| *name).collect();
+        let aligned = alignment::alignment(&diagnosed);
+        let mut missing: Vec<&str> =
+            made.iter().filter(|(_, figure)| figure.is_none()).map(|(name, _)| *name).collect();
+        if aligned.is_empty() {
+            missing.push("gradient alignment");
+        }
         if !missing.is_empty() {
-            notes.push(format!("No {} for {}: diagnostics.jsonl does not hold it.", missing.join(", "), data.label()));
+            notes.push(format!(
+                "No {} for {}: diagnostics.jsonl has no data for it.",
+                missing.join(", "),
+                data.label()
+            ));
         }
         figures.extend(made.into_iter().filter_map(|(_, figure)| figure));
-        let aligned = alignment::alignment(&diagnosed);
-        if aligned.is_empty() {
-            notes.push(format!("No gradient alignment for {}: diagnostics.jsonl does not hold it.", data.label()));
-        }
         figures.extend(aligned);
-        // Only of those that score.
-        figures.extend(sides::class_mix(&diagnosed));
-        figures.extend(sides::first_order(&diagnosed));
+        // Only arms that score candidates have these.
+        figures.extend([sides::class_mix(&diagnosed), sides::first_order(&diagnosed)].into_iter().flatten());
     }
     (figures, notes)
 }
 
-/// Accuracy against the size of the memory, where that differs.
-pub fn by_memory(study: &Study, arms: &[&Arm], bare: bool) -> Vec<Figure> {
-    across::memory_size(study, arms, bare)
-}
-
-/// Accuracy against time, where runs of an arm differ in epochs or the like.
-pub fn by_time(study: &Study, arms: &[&Arm], bare: bool) -> Vec<Figure> {
-    across::time(study, arms, bare)
-}
-
 impl<'a> Scene<'a> {
-    fn new(conditions: &'a Conditions<'a>, data: &'a Data, arms: &[&Arm]) -> Self {
-        let mut groups = conditions.groups.iter().copied().filter(|group| group.data == *data).collect::<Vec<_>>();
-        groups.sort_by_key(|group| &group.arm);
+    fn new(conditions: &'a Conditions<'a>, data: &Data, arms: &[&Arm]) -> Self {
         Self {
-            groups: named(&groups, arms),
-            data,
+            groups: named(&conditions.groups_on(data), arms),
             prefix: &conditions.prefix,
             slug: slug(data, &conditions.data()),
             subtitle: format!("{}; {}", data.label(), conditions.label),
@@ -162,10 +151,10 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Only the groups that learned the data task by task, not all at once; all if none did.
+    /// Without the groups that learned the data at once instead of task by task, unless all did.
     fn in_tasks(&self) -> Self {
-        let most = self.groups.iter().map(|named| named.group.tasks()).max();
-        self.only(|group| Some(group.tasks()) == most)
+        let most = self.tasks();
+        self.only(|group| group.tasks() == most)
     }
 
     /// Only the groups that wrote diagnostics.
@@ -173,59 +162,129 @@ impl<'a> Scene<'a> {
         self.only(|group| group.runs.iter().any(|run| !run.diagnostics.is_empty()))
     }
 
-    /// Whether all runs were read before: what does not depend on the statistics of the norm was
-    /// drawn then.
-    fn is_again(&self) -> bool {
+    /// Whether the first reading of all runs is reported elsewhere, with what both readings share.
+    fn is_second_reading(&self) -> bool {
         self.groups.iter().flat_map(|named| &named.group.runs).all(|run| run.is_again)
     }
 
     fn only(&self, wanted: impl Fn(&Group) -> bool) -> Self {
-        let groups = self.groups.iter().filter(|named| wanted(named.group));
-        let groups = groups.map(|named| Named { group: named.group, name: named.name.clone(), place: named.place });
-        let (slug, subtitle) = (self.slug.clone(), self.subtitle.clone());
-        Self { groups: groups.collect(), data: self.data, prefix: self.prefix, slug, subtitle, bare: self.bare }
+        let mut scene = self.clone();
+        scene.groups.retain(|named| wanted(named.group));
+        scene
     }
 
-    /// The series of a figure.
+    /// The number of tasks of the group that has most.
+    fn tasks(&self) -> usize {
+        self.groups.iter().map(|named| named.group.tasks()).max().unwrap_or(0)
+    }
+
+    /// An axis of tasks from the `first` on, counted from 1.
+    fn task_axis(&self, label: &str, first: usize) -> Axis {
+        Axis::whole(label, first, self.tasks().max(first))
+    }
+
     fn series(&self) -> Vec<(usize, String)> {
         self.groups.iter().map(|named| (named.place, named.name.clone())).collect()
     }
 
-    fn id(&self, kind: &str) -> String {
-        format!("{}{kind}-{}", self.prefix, self.slug)
+    /// A curve for each group.
+    fn curves(&self, of: impl Fn(&Named) -> Curve) -> Vec<Curve> {
+        self.groups.iter().map(of).collect()
     }
 
-    fn sources(&self) -> Vec<Source> {
-        self.groups.iter().map(Named::source).collect()
+    /// A figure of one panel with a series for each group; none without a point.
+    fn one_panel(
+        &self,
+        kind: &str,
+        title: &str,
+        note: &str,
+        (x, y): (Axis, Axis),
+        curves: Vec<Curve>,
+    ) -> Option<Figure> {
+        self.lines(kind, title, note, self.series(), vec![Panel { title: String::new(), x, y, curves }])
     }
 
-    fn lines(&self, kind: &str, note: &str, lines: &Lines) -> Figure {
-        let (id, title, note) = (self.id(kind), lines.title.clone(), note.to_owned());
-        Figure { id, title, note, svg: lines.svg(self.bare), sources: self.sources() }
+    /// A figure of panels, those without a point left out; none if no panel has one.
+    fn lines(
+        &self,
+        kind: &str,
+        title: &str,
+        note: &str,
+        series: Vec<(usize, String)>,
+        panels: Vec<Panel>,
+    ) -> Option<Figure> {
+        let has_points = |panel: &Panel| panel.curves.iter().any(|curve| !curve.points.is_empty());
+        let panels: Vec<Panel> = panels.into_iter().filter(has_points).collect();
+        if panels.is_empty() {
+            return None;
+        }
+        let lines = Lines { title: title.into(), subtitle: self.subtitle.clone(), series, panels };
+        Some(self.figure(kind, title, note, lines.svg(self.bare)))
     }
 
-    fn heat_maps(&self, kind: &str, note: &str, maps: &HeatMaps) -> Figure {
-        let (id, title, note) = (self.id(kind), maps.title.clone(), note.to_owned());
-        Figure { id, title, note, svg: maps.svg(self.bare), sources: self.sources() }
+    /// A figure of heat maps on one scale; none without a map.
+    fn heat_maps(&self, kind: &str, note: &str, maps: HeatMaps) -> Option<Figure> {
+        let maps = HeatMaps { subtitle: self.subtitle.clone(), ..maps };
+        (!maps.maps.is_empty()).then(|| self.figure(kind, &maps.title, note, maps.svg(self.bare)))
+    }
+
+    fn figure(&self, kind: &str, title: &str, note: &str, svg: String) -> Figure {
+        let sources = self.groups.iter().map(|named| named.source(&named.name)).collect();
+        let id = format!("{}{kind}-{}", self.prefix, self.slug);
+        Figure { id, title: title.into(), note: note.into(), svg, sources }
     }
 }
 
 impl Named<'_> {
-    fn source(&self) -> Source {
-        Source { name: self.name.clone(), runs: self.group.paths().map(Into::into).collect() }
+    fn source(&self, name: &str) -> Source {
+        Source { name: name.into(), runs: self.group.paths().map(Into::into).collect() }
     }
 
-    /// A point of its series over seeds; none where no run has a value.
-    fn point(&self, x: f64, where_: &str, value: Option<OverSeeds>, scale: f64, unit: &str) -> Option<Point> {
+    /// The same group as another series.
+    fn renamed(&self, place: usize, name: &str) -> Self {
+        Self { group: self.group, name: name.into(), place }
+    }
+
+    /// A point of its series over seeds; none if no run has a value.
+    fn point(&self, (x, place): (f64, &str), value: Option<OverSeeds>, (scale, unit): Unit) -> Option<Point> {
         let value = value?;
         let (y, spread) = (value.mean * scale, value.deviation.map(|deviation| deviation * scale));
-        // What has no unit is about 1.
+        // Values without a unit are about 1.
         let digits = if unit.is_empty() { 3 } else { 2 };
-        let spread_said = spread.map_or(String::new(), |spread| format!(" ± {spread:.digits$}"));
-        let seeds = if value.n == 1 { "1 seed".to_owned() } else { format!("{} seeds", value.n) };
-        let tip = format!("{}: {where_}: {y:.digits$}{spread_said}{unit} ({seeds})", self.name);
+        let spread_text = spread.map_or(String::new(), |spread| format!(" ± {spread:.digits$}"));
+        let seeds = counted(value.n, "seed");
+        let tip = format!("{}: {place}: {y:.digits$}{spread_text}{unit} ({seeds})", self.name);
         Some(Point { x, y, spread, tip })
     }
+
+    /// A line with a point for each number of a range: where it is, and its value in a run.
+    fn curve(
+        &self,
+        range: Range<usize>,
+        place: impl Fn(usize) -> (f64, String),
+        unit: Unit,
+        of: impl Fn(&Run, usize) -> Option<f64>,
+    ) -> Curve {
+        let point = |i: usize| {
+            let (x, place) = place(i);
+            self.point((x, &place), self.group.over_seeds(|run| of(run, i)), unit)
+        };
+        Curve { series: self.place, points: range.filter_map(point).collect(), shape: Shape::Line }
+    }
+}
+
+/// Where a task is drawn that is counted from 0: "while learning task 3".
+fn at_task(words: &str) -> impl Fn(usize) -> (f64, String) {
+    move |task| (task as f64 + 1.0, format!("{words} task {}", task + 1))
+}
+
+/// Both ends of the spread of every point: what an axis must hold.
+fn extents(curves: &[Curve]) -> impl Iterator<Item = f64> {
+    curves.iter().flat_map(|curve| &curve.points).flat_map(Point::extent)
+}
+
+fn accuracy_axis(values: impl Iterator<Item = f64>) -> Axis {
+    Axis::around("accuracy, %", values, true)
 }
 
 /// Groups with their names and places.

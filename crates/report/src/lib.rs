@@ -33,10 +33,11 @@ pub mod settings;
 pub mod study;
 pub mod table;
 pub mod tables;
+mod text;
 
 use protocol::Data;
 
-/// A name for files and links: the data set, numbered where several parts of one are reported.
+/// A name for files and links: the data set, numbered if several parts of it are reported.
 pub(crate) fn slug(data: &Data, among: &[&Data]) -> String {
     let alike: Vec<&&Data> = among.iter().filter(|other| other.dataset() == data.dataset()).collect();
     let name: String = data.dataset().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();

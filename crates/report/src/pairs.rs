@@ -1,5 +1,4 @@
-//! Runs of two arms that differ in nothing but what is compared: same data, same seed, same order of
-//! classes.
+//! Pairs of runs of two arms with the same data, seed and order of classes.
 
 use std::path::PathBuf;
 
@@ -7,8 +6,7 @@ use rehearsal_measure::{AccuracyMatrix, McNemar, Paired, Wilcoxon, mcnemar, mcne
 
 use crate::{run::Run, settings::data};
 
-/// Accuracies are sums of counts: what is below this is noise of the last bits, and would break
-/// ties.
+/// Smaller differences of accuracies are rounding errors, which would break ties.
 const NOISE: f64 = 1e-10;
 
 /// A run of each arm.
@@ -49,11 +47,12 @@ pub fn difference(pairs: &[Pair], measure: impl Fn(&AccuracyMatrix) -> Option<f6
     Paired::from_differences(&differences(pairs, measure))
 }
 
-/// What so many pairs could have shown, in a sentence without its full stop: differences in points.
+/// The smallest difference that the pairs detect, as a sentence without its full stop.
 pub fn power_text(difference: &Paired, measure: &str) -> Option<String> {
     let points = 100.0 * difference.detectable?;
     Some(format!(
-        "with these {} pairs and this spread, differences of {measure} below {points:.1} points are not seen 4 times in 5",
+        "with these {} pairs and this spread, a difference of {measure} is detected 4 times in 5 if it is at least \
+         {points:.1} percentage points",
         difference.n
     ))
 }
@@ -65,11 +64,11 @@ impl Pair<'_> {
         let (first, second) = (self.first.correct.as_ref()?, self.second.correct.as_ref()?);
         (first.len() == second.len()).then(|| mcnemar_of(first, second))
     }
+}
 
-    /// The directories of both.
-    pub fn paths(&self) -> [PathBuf; 2] {
-        [self.first.path.clone(), self.second.path.clone()]
-    }
+/// The directories of all runs of some pairs.
+pub fn paths(pairs: &[Pair]) -> Vec<PathBuf> {
+    pairs.iter().flat_map(|pair| [pair.first.path.clone(), pair.second.path.clone()]).collect()
 }
 
 /// One test of all images of all seeds; none without a test.

@@ -1,6 +1,6 @@
-//! The paper's own numbers, typed from its tables, and what a cell of ours says beside them.
+//! The paper's numbers, typed from its tables, and the verdict about ours.
 
-use std::{path::Path, sync::LazyLock};
+use std::path::Path;
 
 use rehearsal_measure::OverSeeds;
 
@@ -13,84 +13,61 @@ pub enum Shown {
     Forgetting,
 }
 
-static METHODS: LazyLock<Sheet> = LazyLock::new(|| Sheet::read(include_str!("../data/paper/methods.csv")));
-static BUFFERS: LazyLock<Sheet> = LazyLock::new(|| Sheet::read(include_str!("../data/paper/buffers.csv")));
-static RATIOS: LazyLock<Sheet> = LazyLock::new(|| Sheet::read(include_str!("../data/paper/ratios.csv")));
-static RETRIEVALS: LazyLock<Sheet> = LazyLock::new(|| Sheet::read(include_str!("../data/paper/retrievals.csv")));
-static WILCOXON: LazyLock<Sheet> = LazyLock::new(|| Sheet::read(include_str!("../data/paper/wilcoxon.csv")));
-static MCNEMAR: LazyLock<Sheet> = LazyLock::new(|| Sheet::read(include_str!("../data/paper/mcnemar.csv")));
+const METHODS: &str = include_str!("../data/paper/methods.csv");
+const BUFFERS: &str = include_str!("../data/paper/buffers.csv");
+const RATIOS: &str = include_str!("../data/paper/ratios.csv");
+const RETRIEVALS: &str = include_str!("../data/paper/retrievals.csv");
+const WILCOXON: &str = include_str!("../data/paper/wilcoxon.csv");
+const MCNEMAR: &str = include_str!("../data/paper/mcnemar.csv");
 
 /// Table 1, in percent.
 pub fn method(method: &str, balanced: bool, dataset: &str, shown: Shown) -> Option<f64> {
-    METHODS.number(&[method, retrieval(balanced), dataset], shown.column())
+    number(METHODS, &[method, retrieval(balanced), dataset], shown.name())
 }
 
 /// Table 2, in percent.
 pub fn buffer(method: &str, balanced: bool, dataset: &str, memory: f64, shown: Shown) -> Option<f64> {
-    BUFFERS.number(&[method, retrieval(balanced), dataset, &memory.to_string()], shown.column())
+    number(BUFFERS, &[method, retrieval(balanced), dataset, &memory.to_string()], shown.name())
 }
 
 /// Table 3 and its counterpart in the supplement, in percent; the ratio can be `random`.
 pub fn ratio(ratio: &str, dataset: &str, shown: Shown) -> Option<f64> {
-    RATIOS.number(&[ratio, dataset], shown.column())
+    number(RATIOS, &[ratio, dataset], shown.name())
 }
 
 /// The supplement's comparison of instance selection with PCR: accuracy in percent.
 pub fn selection(retrieval: &str, dataset: &str) -> Option<f64> {
-    RETRIEVALS.number(&[retrieval, dataset], "accuracy")
+    number(RETRIEVALS, &[retrieval, dataset], "accuracy")
 }
 
 /// The supplement's p-value of "+ balanced" against the method alone, over its six data sets.
 pub fn wilcoxon(method: &str, shown: Shown) -> Option<f64> {
-    WILCOXON.number(&[method], shown.column())
+    number(WILCOXON, &[method], shown.name())
 }
 
 /// The supplement's p-value of PCR + balanced against PCR with another retrieval.
 pub fn mcnemar(retrieval: &str, dataset: &str) -> Option<f64> {
-    MCNEMAR.number(&[retrieval, dataset], "p")
+    number(MCNEMAR, &[retrieval, dataset], "p")
 }
 
 fn retrieval(balanced: bool) -> &'static str {
     if balanced { "balanced" } else { "" }
 }
 
-/// Whether a directory's name is that of a grid after one of the paper's tables, as
-/// `experiments/` has them: then its own tables are wanted.
+/// Whether a directory is named after a grid of one of the paper's tables in `experiments/`.
 pub fn is_named_after(directory: &Path) -> bool {
     let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     ["table1", "table2", "table3", "retrievals"].iter().any(|table| name.starts_with(table))
 }
 
-impl Shown {
-    /// Its name in the data files.
-    fn column(self) -> &'static str {
-        match self {
-            Self::Accuracy => "accuracy",
-            Self::Forgetting => "forgetting",
-        }
-    }
+/// A number of a table of comma-separated values without quotes: keys first, then numbers.
+fn number(table: &str, keys: &[&str], column: &str) -> Option<f64> {
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let column = lines.next()?.iter().position(|name| *name == column)?;
+    lines.find(|row| row.starts_with(keys))?.get(column)?.parse().ok()
 }
 
-/// A table of comma-separated values without quotes: keys first, then numbers.
-struct Sheet {
-    columns: Vec<&'static str>,
-    rows: Vec<Vec<&'static str>>,
-}
-
-impl Sheet {
-    fn read(text: &'static str) -> Self {
-        let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
-        Self { columns: lines.next().unwrap_or_default(), rows: lines.collect() }
-    }
-
-    fn number(&self, keys: &[&str], column: &str) -> Option<f64> {
-        let column = self.columns.iter().position(|name| *name == column)?;
-        let row = self.rows.iter().find(|row| row.starts_with(keys))?;
-        row.get(column)?.parse().ok()
-    }
-}
-
-/// What a cell says beside the paper's number.
+/// How our number compares with the paper's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The paper's number is at most two standard deviations of our seeds away.
@@ -99,14 +76,14 @@ pub enum Verdict {
     Above,
     /// Ours is lower.
     Below,
-    /// The runs are not what the paper ran: nothing follows from the numbers.
+    /// The runs have other settings than the paper's: the numbers are not comparable.
     DifferentSetting,
     /// One seed has no spread to judge by.
     OneSeed,
 }
 
 impl Verdict {
-    /// Of ours beside the paper's, in the same unit.
+    /// The verdict about two numbers in the same unit.
     pub fn new(ours: OverSeeds, paper: f64, same_setting: bool) -> Self {
         match (same_setting, ours.deviation) {
             (false, _) => Self::DifferentSetting,
@@ -151,7 +128,7 @@ mod tests {
     /// The paper repeats some of its numbers: Table 2 at 10,000 is Table 1, Table 3 at 5:5 is "+
     /// Ours".
     #[test]
-    fn numbers_that_stand_in_two_tables_are_equal() {
+    fn numbers_that_are_in_two_tables_are_equal() {
         for dataset in ["cifar100", "mini-imagenet"] {
             for shown in [Shown::Accuracy, Shown::Forgetting] {
                 for name in ["er-ace", "cls-er", "pcr"] {

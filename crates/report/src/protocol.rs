@@ -1,4 +1,4 @@
-//! What a group learned and under which conditions, and how that differs from the paper.
+//! What a group learned and under which conditions, and the differences from the paper.
 
 use rehearsal_runs::Settings;
 
@@ -6,9 +6,10 @@ use crate::{
     readings,
     run::Run,
     settings::{self, Part},
+    text::{epochs_text, thousands},
 };
 
-/// The paper's six data sets, its names for them, and how many classes it cuts into how many tasks.
+/// The paper's six data sets: name in settings, name in the paper, classes and tasks.
 pub const PAPER_DATA: [(&str, &str, usize, usize); 6] = [
     ("cifar100", "CIFAR100", 100, 20),
     ("core50", "Core50", 50, 10),
@@ -18,11 +19,11 @@ pub const PAPER_DATA: [(&str, &str, usize, usize); 6] = [
     ("tiny-imagenet", "Tiny-ImageNet", 100, 20),
 ];
 
-/// The paper's memory, but for its Table 2.
+/// The paper's memory, except in its Table 2.
 pub const PAPER_MEMORY: f64 = 10_000.0;
 
-/// The paper's conditions: all that must agree for a comparison to be fair, but for what computes
-/// (`device`, `kernels`) and for what only another schedule uses.
+/// The paper's conditions, without what does not change results (`device`, `kernels`) and what only
+/// another schedule uses.
 const PAPER_PROTOCOL: [(&str, &str); 11] = [
     ("epochs", "50"),
     ("width", "64"),
@@ -37,37 +38,37 @@ const PAPER_PROTOCOL: [(&str, &str); 11] = [
     ("recalibrate", "off"),
 ];
 
-/// With which statistics of the norm networks were tested, in words.
-pub const AS_TRAINED: &str = "statistics as training left them";
+/// The `BatchNorm` statistics that networks were tested with, in words.
+pub const AS_TRAINED: &str = "statistics as trained";
 /// The other ones.
-pub const REESTIMATED: &str = "statistics re-estimated from the memory";
+pub const RECALIBRATED: &str = "statistics recalibrated from the memory";
 
-/// Settings of data that a run writes only where they are not as usual.
+/// Settings of data that a run writes only if they are not the default.
 const UNUSUAL: [&str; 5] = ["size", "stream", "blur", "task-classes", "skip-bad"];
 
 /// What was learned.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Data {
-    /// Where the data set stands in the paper's tables; others follow.
+    /// The place of the data set in the paper's tables; others follow.
     place: usize,
     settings: Part,
     /// SHA-256 of the data; empty if not known.
     sha256: String,
-    /// What was missing of it, compared with what was published.
+    /// What it lacked of the published data set.
     incomplete: Vec<String>,
-    /// How many classes there were; none for a run without a result.
+    /// The number of classes; none for a run without a result.
     classes: Option<usize>,
 }
 
 impl Data {
-    /// Those of a finished run.
+    /// The data of a finished run.
     pub fn of_run(run: &Run) -> Self {
         let classes = Some(run.class_names.len()).filter(|&classes| classes > 0);
         let (sha256, incomplete) = (run.data_sha256.clone(), run.incomplete_data.clone());
         Self { sha256, incomplete, classes, ..Self::from_settings(&run.settings) }
     }
 
-    /// Those of a run of which only the settings are known.
+    /// The data of a run of which only the settings are known.
     pub fn from_settings(settings: &Settings) -> Self {
         let settings = settings::data(settings);
         let name = settings.get("dataset");
@@ -76,8 +77,7 @@ impl Data {
         Self { place, settings, sha256: String::new(), incomplete: Vec::new(), classes }
     }
 
-    /// Whether both may be the same, as far as it is said: a run without a result does not say how
-    /// many classes there are.
+    /// Whether both may be the same: the number of classes of a run without a result is not known.
     pub fn is_like(&self, other: &Self) -> bool {
         let both = |name: &str| (self.settings.get(name), other.settings.get(name));
         let may_agree = |name: &&str| matches!(both(name), (a, b) if a == b || a.is_empty() || b.is_empty());
@@ -96,13 +96,13 @@ impl Data {
         PAPER_DATA.get(self.place).map_or(self.dataset(), |(_, name, ..)| name)
     }
 
-    /// How many classes and tasks.
+    /// The numbers of classes and tasks.
     pub fn classes_and_tasks(&self) -> (Option<usize>, Option<usize>) {
         (self.classes, self.settings.number("tasks").map(|tasks| tasks as usize))
     }
 
-    /// The name, and what was not taken whole: "CIFAR100 (20 classes in 4 tasks, 300 training
-    /// images per class)".
+    /// The name, and what differs from the whole data set: "CIFAR100 (20 classes in 4 tasks, 300
+    /// training images per class)".
     pub fn label(&self) -> String {
         let mut said = Vec::new();
         let (classes, tasks) = self.classes_and_tasks();
@@ -124,20 +124,19 @@ impl Data {
             said.push("a part of the data".into());
         }
         said.extend(self.unusual().map(|name| format!("{name} {}", self.settings.get(name))));
-        // Folders have no name of their own: what is in them tells them apart.
+        // Folders have no names: their contents distinguish them.
         if self.dataset().split('+').any(|name| name == "folder") && !self.sha256.is_empty() {
             said.push(format!("contents {}", self.sha256.chars().take(8).collect::<String>()));
         }
         if said.is_empty() { self.name().into() } else { format!("{} ({})", self.name(), said.join(", ")) }
     }
 
-    /// The settings of data that are written only where they are not as usual.
+    /// The settings of data that are not the default.
     fn unusual(&self) -> impl Iterator<Item = &'static str> {
         UNUSUAL.into_iter().filter(|name| !self.settings.get(name).is_empty())
     }
 
-    /// Sentences of how it differs from the paper's data of that name; one that says so if the
-    /// paper has none.
+    /// The differences from the paper's data of that name, or that the paper has none.
     pub fn differences_from_paper(&self) -> Vec<String> {
         let Some(&(_, name, paper_classes, paper_tasks)) = PAPER_DATA.get(self.place) else {
             return vec![format!("the paper has no {}", self.dataset())];
@@ -164,58 +163,57 @@ impl Data {
     }
 }
 
-/// What must agree for a comparison to be fair: epochs, memory, width and the like.
+/// The settings that must agree in a fair comparison: epochs, memory, width and the like.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Protocol(Part);
 
 impl Protocol {
-    /// That of a run.
+    /// The protocol of a run.
     pub fn from_settings(settings: &Settings) -> Self {
         Self(settings::protocol(settings))
     }
 
-    /// How many samples the memory holds.
+    /// The size of the memory in samples.
     pub fn memory(&self) -> Option<f64> {
         self.0.number("memory")
     }
 
-    /// Whether it is the other one but for having no memory.
+    /// Whether it differs from another only in having no memory.
     pub fn is_without_memory_of(&self, other: &Self) -> bool {
         self.memory() == Some(0.0) && self.0.without("memory") == other.0.without("memory")
     }
 
-    /// The rest of it.
+    /// All but the size of the memory.
     pub fn but_memory(&self) -> Self {
         Self(self.0.without("memory"))
     }
 
-    /// How many passes over each task.
+    /// The number of epochs per task.
     pub fn epochs(&self) -> Option<f64> {
         self.0.number("epochs")
     }
 
-    /// All but the number of passes.
+    /// All but the number of epochs.
     pub fn but_epochs(&self) -> Self {
         Self(self.0.without("epochs"))
     }
 
-    /// Whether networks are tested with statistics of the norm re-estimated from the memory.
-    pub fn is_reestimated(&self) -> bool {
+    /// Whether networks are tested with recalibrated `BatchNorm` statistics.
+    pub fn is_recalibrated(&self) -> bool {
         self.0.get(readings::SETTING) == readings::MEMORY
     }
 
-    /// What stands before the names of files about such conditions.
+    /// The beginning of the names of files about such conditions.
     pub fn prefix(&self) -> &'static str {
-        if self.is_reestimated() { "recalibrated-" } else { "" }
+        if self.is_recalibrated() { "recalibrated-" } else { "" }
     }
 
-    /// All but which statistics of the norm networks are tested with.
+    /// All but the `BatchNorm` statistics that networks are tested with.
     pub fn but_statistics(&self) -> Self {
         Self(self.0.without(readings::SETTING))
     }
 
-    /// "50 epochs, memory 10,000, width 64", and whatever else differs from another of these
-    /// protocols.
+    /// "50 epochs, memory 10,000, width 64", and the other settings that differ among some protocols.
     pub fn label(&self, among: &[Self]) -> String {
         let mut said: Vec<String> = self.epochs().map(epochs_text).into_iter().collect();
         if let Some(memory) = self.memory() {
@@ -227,15 +225,15 @@ impl Protocol {
         rest.sort_unstable();
         rest.dedup();
         said.extend(rest.iter().map(|name| format!("{name} {}", self.0.get(name))));
-        if self.is_reestimated() {
-            said.push(REESTIMATED.into());
-        } else if among.iter().any(Self::is_reestimated) {
+        if self.is_recalibrated() {
+            said.push(RECALIBRATED.into());
+        } else if among.iter().any(Self::is_recalibrated) {
             said.push(AS_TRAINED.into());
         }
         said.join(", ")
     }
 
-    /// Sentences of how it differs from the paper's Table 1.
+    /// The differences from the paper's Table 1.
     pub fn differences_from_paper(&self) -> Vec<String> {
         let mut differences = self.differences_but_memory();
         if self.memory().is_some_and(|memory| (memory - PAPER_MEMORY).abs() > 0.5) {
@@ -244,26 +242,13 @@ impl Protocol {
         differences
     }
 
-    /// Sentences of how it differs from the paper's Table 2, where memory is what varies.
+    /// The differences from the paper's Table 2, which varies the memory.
     pub fn differences_but_memory(&self) -> Vec<String> {
         let differs = |(name, paper): &&(&str, &str)| {
-            // What a version has no setting for is as the paper has it.
+            // A version without the setting behaves as the paper does.
             !self.0.get(name).is_empty() && !self.0.has(name, paper)
         };
         let differing = PAPER_PROTOCOL.iter().filter(differs);
         differing.map(|(name, paper)| format!("{name} {} (paper {paper})", self.0.get(name))).collect()
     }
-}
-
-/// "1 epoch", "20 epochs".
-pub fn epochs_text(epochs: f64) -> String {
-    if epochs as u64 == 1 { "1 epoch".into() } else { format!("{epochs} epochs") }
-}
-
-/// 10000 as 10,000.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    groups.join(",")
 }

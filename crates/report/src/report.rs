@@ -1,14 +1,13 @@
-//! The whole report: parts made of tables and figures, and its files.
+//! The whole report: its parts, tables and figures, and its files.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
-    fs::{self, File, TryLockError},
-    io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
-use rehearsal_runs::{atomic, regular};
+use rehearsal_files::{atomic, lock, regular};
 use thiserror::Error;
 
 use crate::{
@@ -21,17 +20,17 @@ use crate::{
     },
     page::{self, Places},
     protocol::Protocol,
-    readings::is_reestimated,
+    readings::is_recalibrated,
     study::{Group, Study},
     table::Table,
     tables::{self, Conditions},
+    text::counted,
 };
 
-/// Stands in the directory of a report while it is written: one that was interrupted is known by
-/// it, and may be replaced.
+/// Exists in the directory of a report while it is written: an interrupted report may be replaced.
 const UNFINISHED: &str = "report.unfinished";
 
-/// More than any page has, in bytes.
+/// The largest page that is read, in bytes.
 const LARGEST_PAGE: u64 = 1 << 30;
 
 /// A report of some runs.
@@ -44,16 +43,16 @@ pub struct Report {
     pub options: Options,
 }
 
-/// What a report is to hold, and how.
+/// What a report holds, and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The paper's own tables too, each cell beside the paper's number, missing rows included.
+    /// The paper's tables too, each cell beside the paper's number, including missing rows.
     pub paper: bool,
-    /// Figures without titles and also as PDF, as papers want them.
+    /// Figures without titles and also as PDF, for papers.
     pub bare: bool,
 }
 
-/// What was learned under one set of conditions.
+/// The results of one set of conditions.
 pub struct Part {
     /// Its name in links.
     pub id: String,
@@ -63,7 +62,7 @@ pub struct Part {
     pub tables: Vec<Table>,
     /// Its figures.
     pub figures: Vec<Figure>,
-    /// What could not be made, and what it needs.
+    /// What could not be made and why, and doubts about runs.
     pub notes: Vec<String>,
 }
 
@@ -71,7 +70,7 @@ pub struct Part {
 #[derive(Debug, Error)]
 pub enum WriteError {
     /// The directory holds something else.
-    #[error("{0} is not empty and holds no report")]
+    #[error("{0} is not empty and does not hold a report")]
     Taken(PathBuf),
     /// Another process writes a report there.
     #[error("another process is writing a report into {0}")]
@@ -89,6 +88,17 @@ pub enum WriteError {
     Render(#[from] RenderError),
 }
 
+impl WriteError {
+    /// Whether the user named a wrong place, rather than that something failed on the way.
+    pub fn is_user_error(&self) -> bool {
+        match self {
+            Self::Taken(_) | Self::Busy(_) => true,
+            Self::Unwritable { error, .. } => rehearsal_runs::is_wrong_place(error),
+            Self::Render(_) => false,
+        }
+    }
+}
+
 impl Report {
     /// Makes tables and figures of all that was found.
     pub fn new(study: Study, options: Options) -> Self {
@@ -101,10 +111,12 @@ impl Report {
         let sizes = if options.paper { tables::by_memory(&study) } else { Vec::new() };
         let figures_of_sizes = figures::by_memory(&study, &arms, options.bare);
         if let Some(first) = parts.first_mut().filter(|_| options.paper && sizes.is_empty()) {
-            first.notes.push("No table of memory sizes (Table 2): it needs runs that differ in it.".into());
+            first
+                .notes
+                .push("No table of memory sizes (Table 2): it needs runs with different sizes of the memory.".into());
         }
         let across = [
-            ("statistics", "Across conditions: the norm's statistics", statistics, Vec::new()),
+            ("statistics", "Across conditions: BatchNorm statistics", statistics, Vec::new()),
             ("time", "Across conditions: accuracy for the time", by_time, times),
             ("across", "Across conditions: the size of the memory", sizes, figures_of_sizes),
         ];
@@ -116,7 +128,7 @@ impl Report {
         Self { study, parts, options }
     }
 
-    /// What it is made of, in a sentence or two.
+    /// The numbers of runs and groups, in a sentence or two.
     pub fn summary(&self) -> String {
         let (runs, twice) = self.study.runs();
         let groups = self.study.groups.iter().map(|group| (&group.data, group.protocol.but_statistics(), &group.arm));
@@ -124,13 +136,12 @@ impl Report {
         let mut text = format!("{} in {}.", counted(runs, "run"), counted(groups, "group"));
         if twice > 0 {
             let runs = if twice == runs { "All".to_owned() } else { counted(twice, "run") };
-            text = format!(
-                "{text} {runs} tested with the norm's statistics as training left them and as re-estimated from the memory."
-            );
+            text =
+                format!("{text} {runs} tested with BatchNorm statistics as trained and recalibrated from the memory.");
         }
         for (count, what) in [
             (self.study.unfinished.len(), "without a result"),
-            (self.study.repeated.len(), "not counted, because another has the same settings and seed"),
+            (self.study.repeated.len(), "not counted because another has the same settings and seed"),
         ] {
             if count > 0 {
                 text = format!("{text} {}, {what}.", counted(count, "more run"));
@@ -150,10 +161,11 @@ impl Report {
             std::path::absolute(directory).map_err(|error| WriteError::Unwritable { path: directory.into(), error })?;
         let unfinished = directory.join(UNFINISHED);
         fs::create_dir_all(directory).map_err(|error| WriteError::Unwritable { path: directory.into(), error })?;
-        let _held = hold(directory)?;
-        write(&unfinished, b"This report was interrupted: make it again with the same command.\n")?;
+        // The files of two reports would stand side by side.
+        let _held = lock::directory(directory).map_err(|_| WriteError::Busy(directory.into()))?;
+        write(&unfinished, b"This report was interrupted: run the same command again.\n")?;
         for below in ["tables", "figures"] {
-            // Files of an older report would pass for parts of this one.
+            // Files of an older report would look like parts of this one.
             let path = directory.join(below);
             let removed = fs::remove_dir_all(&path);
             if let Err(error) = removed.or_else(|error| if path.exists() { Err(error) } else { Ok(()) }) {
@@ -184,7 +196,7 @@ impl Report {
         Ok(page)
     }
 
-    /// Everything but the list of runs as one Markdown file, which shows the figures beside it.
+    /// Everything but the list of runs as one Markdown file, which embeds the figures.
     fn markdown(&self) -> String {
         let mut text = format!("# Rehearsal report\n\n{}\n", self.summary());
         for part in &self.parts {
@@ -217,28 +229,29 @@ fn part(study: &Study, protocols: &[Protocol], i: usize, arms: &[&Arm], options:
     Part { id: format!("conditions-{}", i + 1), title: conditions.label.clone(), tables, figures, notes }
 }
 
-/// What stands before the names of tables and figures: nothing for the first conditions, else their
-/// number; and what tells the same conditions with re-estimated statistics from those without.
+/// The beginning of the names of tables and figures: empty for the first conditions, else their number;
+/// and a mark for the same conditions with recalibrated statistics.
 fn prefix(protocols: &[Protocol], i: usize) -> String {
     let number = |i: usize| if i == 0 { String::new() } else { format!("p{}-", i + 1) };
-    let (reestimated, rest) = (protocols[i].is_reestimated(), protocols[i].but_statistics());
-    let as_trained = |other: &Protocol| !other.is_reestimated() && other.but_statistics() == rest;
+    let (recalibrated, rest) = (protocols[i].is_recalibrated(), protocols[i].but_statistics());
+    let as_trained = |other: &Protocol| !other.is_recalibrated() && other.but_statistics() == rest;
     match protocols.iter().position(as_trained) {
-        Some(twin) if reestimated => format!("{}{}", protocols[i].prefix(), number(twin)),
+        Some(twin) if recalibrated => format!("{}{}", protocols[i].prefix(), number(twin)),
         _ => number(i),
     }
 }
 
-/// What was missing of the data, and what makes runs doubtful: each once, with how many runs it is
-/// about.
+/// What the data lacked, and doubts about runs: each once, with the number of runs.
 fn doubts(groups: &[&Group]) -> Vec<String> {
     let runs = || groups.iter().flat_map(|group| &group.runs);
     let mut said: BTreeMap<String, usize> = BTreeMap::new();
     for part in runs().flat_map(|run| &run.incomplete_data) {
-        *said.entry(format!("Only a part of the data was there: {part}")).or_default() += 1;
+        *said.entry(format!("Only a part of the data was available: {part}")).or_default() += 1;
     }
-    for why_not in runs().filter(|run| is_reestimated(run)).filter_map(|run| run.why_not_reestimated.as_ref()) {
-        *said.entry(format!("No statistics were re-estimated before the last test: {why_not}")).or_default() += 1;
+    for why_not in runs().filter(|run| is_recalibrated(run)).filter_map(|run| run.why_not_recalibrated.as_ref()) {
+        *said
+            .entry(format!("BatchNorm statistics were not recalibrated before the last test: {why_not}"))
+            .or_default() += 1;
     }
     for run in runs() {
         for warning in &run.warnings {
@@ -262,20 +275,6 @@ pub fn may_write(directory: &Path) -> Result<(), WriteError> {
     if is_empty || is_report || is_unfinished { Ok(()) } else { Err(WriteError::Taken(directory.into())) }
 }
 
-/// Keeps other processes from writing another report into the same directory, until it is dropped:
-/// the files of both would stand side by side. Where directories have no locks, nothing does.
-fn hold(directory: &Path) -> Result<Option<File>, WriteError> {
-    let Ok(held) = File::open(directory) else { return Ok(None) };
-    match held.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(WriteError::Busy(directory.into())),
-        _ => Ok(Some(held)),
-    }
-}
-
 fn write(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     atomic::write(path, bytes).map_err(|error| WriteError::Unwritable { path: path.into(), error })
-}
-
-fn counted(number: usize, word: &str) -> String {
-    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }

@@ -1,16 +1,17 @@
 //! One run, read from its directory.
 //!
-//! Only what a report needs is read: unknown fields are ignored, so that runs of other versions can
-//! be reported too, and what is missing is an error that names the file.
+//! Unknown fields are ignored, so that runs of other versions can be reported too. A missing field is an
+//! error that names the file.
 
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
 
+use rehearsal_files::regular;
 use rehearsal_measure::AccuracyMatrix;
 use rehearsal_runs::{
-    Settings, TaskDiagnostics, files, regular,
+    Settings, TaskDiagnostics, files,
     seal::{self, FileError, MISSING, fingerprints},
 };
 use serde::Deserialize;
@@ -19,6 +20,9 @@ use thiserror::Error;
 /// The largest file of a run that is read, in bytes.
 const LARGEST: u64 = 1 << 30;
 
+/// Bytes of a mebibyte.
+pub(crate) const MIB: f64 = 1_048_576.0;
+
 /// A finished run.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -26,13 +30,13 @@ pub struct Run {
     pub path: PathBuf,
     /// Every setting.
     pub settings: Settings,
-    /// What all its random draws came from.
+    /// The seed of all its random draws.
     pub seed: u64,
     /// SHA-256 of the data.
     pub data_sha256: String,
-    /// What was missing of the data, compared with what was published.
+    /// What the data lacked of the published data set.
     pub incomplete_data: Vec<String>,
-    /// What makes the result doubtful.
+    /// Reasons to doubt the result.
     pub warnings: Vec<String>,
     /// The classes in order of appearance.
     pub class_names: Vec<String>,
@@ -48,22 +52,23 @@ pub struct Run {
     pub peak_memory_bytes: Option<u64>,
     /// Which test images the final model got right; none if the run did not write it.
     pub correct: Option<Vec<bool>>,
-    /// One entry per task, if the run was asked for them.
+    /// One entry per task, if the run wrote diagnostics.
     pub diagnostics: Vec<TaskDiagnostics>,
-    /// What it says with re-estimated statistics of the norm, where it was tested with either.
-    pub reestimated: Option<Reestimated>,
-    /// Why nothing was re-estimated, where it should have been.
-    pub why_not_reestimated: Option<String>,
-    /// Whether this is its second reading: see [`readings`](crate::readings::readings).
+    /// Its results with recalibrated `BatchNorm` statistics, if it was tested both ways.
+    pub recalibrated: Option<Recalibrated>,
+    /// Why nothing was recalibrated although it was asked for.
+    pub why_not_recalibrated: Option<String>,
+    /// Whether this is its second reading, see [`readings`](crate::readings::readings).
     pub is_again: bool,
 }
 
-/// What a run says with statistics of the norm that were re-estimated from the memory.
-#[derive(Clone, Debug)]
-pub struct Reestimated {
+/// The results of a run with `BatchNorm` statistics recalibrated from the memory.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Recalibrated {
     /// Accuracies after each task.
     pub matrix: AccuracyMatrix,
     /// Which test images the final model got right; none if the run did not write it.
+    #[serde(skip)]
     pub correct: Option<Vec<bool>>,
 }
 
@@ -137,14 +142,14 @@ struct Recalibration {
     why_not: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Recalibrated {
-    matrix: AccuracyMatrix,
-}
-
 impl Run {
-    /// How many test images each class has, if all have as many: in the benchmarks' data sets they
-    /// do, of a folder nothing is known. None too where tasks share classes.
+    /// The diagnostics of a task, counted from 0.
+    pub fn diagnostics_of(&self, task: usize) -> Option<&TaskDiagnostics> {
+        self.diagnostics.iter().find(|line| line.task == task)
+    }
+
+    /// The number of test images of each class, if it is known and the same for all: not for folders,
+    /// and not if tasks share classes.
     pub fn test_images_per_class(&self) -> Option<usize> {
         let (images, classes) = (self.correct.as_ref()?.len(), self.class_names.len());
         let dataset = self.settings.text("dataset").unwrap_or_default();
@@ -154,7 +159,7 @@ impl Run {
     }
 }
 
-/// Whether there is such a file. One that may not be looked at is there: reading it says why not.
+/// Whether a file exists. One without permission does: reading it gives the reason.
 fn is_there(path: &Path) -> bool {
     fs::metadata(path).map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |about| !about.is_dir())
 }
@@ -184,16 +189,12 @@ pub fn read(directory: &Path) -> Result<Found, ReadError> {
     if file.matrix.tasks_seen() == 0 {
         return Err(damaged(&result, "its accuracy matrix is empty"));
     }
-    let reestimated = match file.recalibrated {
-        Some(other) if other.matrix.tasks_seen() != file.matrix.tasks_seen() => {
+    if let Some(other) = &mut file.recalibrated {
+        if other.matrix.tasks_seen() != file.matrix.tasks_seen() {
             return Err(damaged(&result, "its two accuracy matrices have different sizes"));
         }
-        Some(Recalibrated { matrix }) => {
-            let correct = correct(&directory.join(files::RECALIBRATED_PREDICTIONS), file.test_images)?;
-            Some(Reestimated { matrix, correct })
-        }
-        None => None,
-    };
+        other.correct = correct(&directory.join(files::RECALIBRATED_PREDICTIONS), file.test_images)?;
+    }
     let seed = file.config.get("seed").and_then(serde_json::Value::as_u64);
     let seed = seed.ok_or_else(|| damaged(&result, "its config has no seed"))?;
     Ok(Found::Finished(Box::new(Run {
@@ -211,13 +212,13 @@ pub fn read(directory: &Path) -> Result<Found, ReadError> {
         peak_memory_bytes: file.peak_memory_bytes,
         correct: correct(&directory.join(files::PREDICTIONS), file.test_images)?,
         diagnostics: diagnostics(&directory.join(files::DIAGNOSTICS))?,
-        reestimated,
-        why_not_reestimated: file.recalibration.and_then(|recalibration| recalibration.why_not),
+        recalibrated: file.recalibrated,
+        why_not_recalibrated: file.recalibration.and_then(|recalibration| recalibration.why_not),
         is_again: false,
     })))
 }
 
-/// Whether a run is as it was sealed; false if it was not sealed.
+/// Checks the seal of a run; false if it has none.
 fn check_files(directory: &Path, json: &str) -> Result<bool, ReadError> {
     let sealed = fingerprints(json).map_err(|error| damaged(&directory.join(files::RESULT), error.to_string()))?;
     let Some(sealed) = sealed else { return Ok(false) };
@@ -242,7 +243,7 @@ fn correct(path: &Path, test_images: Option<usize>) -> Result<Option<Vec<bool>>,
         return Err(damaged(path, format!("it has {} bytes for {expected} test images", bytes.len())));
     }
     match bytes.iter().find(|&&byte| byte > 1) {
-        Some(byte) => Err(damaged(path, format!("it holds {byte} where only 0 and 1 can stand"))),
+        Some(byte) => Err(damaged(path, format!("it holds {byte} where only 0 and 1 are allowed"))),
         None => Ok(Some(bytes.into_iter().map(|byte| byte == 1).collect())),
     }
 }
@@ -269,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sealed_run_is_read_only_as_it_was_written() {
+    fn a_sealed_run_must_be_as_it_was_written() {
         let place = tempfile::tempdir().unwrap();
         let mut directory = RunDirectory::create(place.path(), "").unwrap();
         directory.write_diagnostics("{\"task\":0}\n").unwrap();

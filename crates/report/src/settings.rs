@@ -1,5 +1,5 @@
-//! What the settings of a run are to a report: what a newer version adds is kept and compared like
-//! the rest.
+//! The settings of a run by their role in a report. Settings of newer versions are kept and compared
+//! like the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,17 +7,17 @@ use rehearsal_runs::{Role, Settings};
 
 use crate::readings;
 
-/// What is learned.
+/// The settings of the data.
 pub fn data(settings: &Settings) -> Part {
     part(settings, Role::Data)
 }
 
-/// What must agree for a comparison to be fair.
+/// The settings that must agree in a fair comparison.
 pub fn protocol(settings: &Settings) -> Part {
     part(settings, Role::Protocol)
 }
 
-/// How it is learned: the method, its retrieval, and every setting that is nothing else.
+/// The settings of the arm: the method, its retrieval, and every setting without another role.
 pub fn arm(settings: &Settings) -> Part {
     part(settings, Role::Arm)
 }
@@ -25,8 +25,7 @@ pub fn arm(settings: &Settings) -> Part {
 fn part(settings: &Settings, role: Role) -> Part {
     let wanted = settings.names().filter(|name| Role::of_setting(name) == role);
     let value = |name: &str| match settings.text(name).unwrap_or_default() {
-        // A run that was tested with either says this with the statistics that training left, and
-        // the rest in its second reading.
+        // The first reading of a run that was tested both ways is the one as trained.
         both if name == readings::SETTING && both == readings::BOTH => "off".to_owned(),
         value => value,
     };
@@ -38,35 +37,34 @@ fn part(settings: &Settings, role: Role) -> Part {
 pub struct Part(pub BTreeMap<String, String>);
 
 impl Part {
-    /// One of them; empty if it is not said.
+    /// The value of a setting; empty if it is not set.
     pub fn get(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
 
-    /// One of them as a number.
+    /// The value of a setting as a number.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.get(name).parse().ok()
     }
 
-    /// Whether one of them has a value, be it written as another form of the same number.
+    /// Whether a setting has a value, which may be another form of the same number.
     pub fn has(&self, name: &str, value: &str) -> bool {
         self.get(name) == value || self.number(name).is_some_and(|number| value.parse() == Ok(number))
     }
 
-    /// All but one.
+    /// All settings but one.
     pub fn without(&self, name: &str) -> Self {
         Self(self.0.iter().filter(|(key, _)| *key != name).map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
-    /// The settings in which it differs from others, as words: "views raw, denominator set". If
-    /// there are many, those that tell them apart, and how many more there are: "views raw,
-    /// denominator set, head linear and 7 more".
+    /// The settings in which it differs from others: "views raw, denominator set". Of many only those
+    /// that distinguish it: "views raw, denominator set, head linear and 7 more".
     pub fn distinction<'a>(&'a self, others: impl IntoIterator<Item = &'a Self>) -> String {
         let parts: BTreeSet<&Self> = others.into_iter().chain([self]).collect();
         let names: BTreeSet<&str> = parts.iter().flat_map(|other| self.differing(other)).collect();
         let (count, told) = (names.len(), telling(names, &parts));
         let value = |name: &&str| match self.get(name) {
-            "" => format!("{name} not said"),
+            "" => format!("{name} not set"),
             value => format!("{name} {value}"),
         };
         let said = told.iter().map(value).collect::<Vec<_>>().join(", ");
@@ -80,11 +78,11 @@ impl Part {
     }
 }
 
-/// So many settings are said, even if fewer would tell arms apart.
+/// This many settings are named even if fewer would distinguish arms.
 const SAID: usize = 3;
 
-/// Of many settings those that tell some parts apart soonest, by name; of few all. What only some
-/// say, as an older version did not know it, is left out where it can be.
+/// Of many settings those that distinguish some parts best; of few all. Settings that only some parts
+/// have, because an older version did not know them, are avoided.
 fn telling<'a>(mut names: BTreeSet<&'a str>, parts: &BTreeSet<&Part>) -> Vec<&'a str> {
     if names.len() <= SAID {
         return names.into_iter().collect();
@@ -121,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_has_one_place_and_new_ones_belong_to_the_arm() {
+    fn every_setting_has_one_role_and_unknown_ones_belong_to_the_arm() {
         let run = settings(json!({"seed": 3, "dataset": "cifar100", "epochs": 1, "method": "pcr", "brand-new": 0.5}));
         assert_eq!(data(&run).0.len() + protocol(&run).0.len() + arm(&run).0.len(), 4, "all but the seed");
         assert_eq!(arm(&run).get("brand-new"), "0.5");
@@ -130,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn all_that_moves_the_network_must_agree() {
-        let names = ["lr", "momentum", "weight-decay", "schedule", "lr-milestones", "lr-decay", "batch"];
+    fn settings_of_the_optimizer_belong_to_the_protocol() {
+        let names = ["lr", "momentum", "weight-decay", "schedule", "batch"];
         let run = settings(names.iter().map(|name| ((*name).to_owned(), json!(1))).collect());
         assert_eq!((protocol(&run).0.len(), arm(&run).0.len()), (names.len(), 0));
     }
 
     #[test]
-    fn parts_say_where_they_differ() {
+    fn parts_name_their_differences() {
         let one = arm(&settings(json!({"method": "er", "views": "raw"})));
         let other = arm(&settings(json!({"method": "pcr", "views": "raw", "ratio": "5:5"})));
         assert_eq!(one.differing(&other), ["method", "ratio"]);
@@ -145,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_differences_those_are_said_that_tell_apart() {
+    fn of_many_differences_the_distinguishing_ones_are_named() {
         let part = |views: &str, head: &str, many: u32| {
             let many = (0..8).map(|i| (format!("a{i}"), many.to_string()));
             Part(many.chain([("views".into(), views.into()), ("head".into(), head.into())]).collect())
@@ -158,7 +156,7 @@ mod tests {
         assert_eq!(parts[0].distinction(&parts[..1]), "");
         let older = Part::default();
         let newer = Part([("head".to_owned(), "linear".to_owned())].into());
-        assert_eq!(older.distinction([&newer]), "head not said");
-        assert_eq!(older.distinction([&parts[0]]), "a0 not said and 9 more");
+        assert_eq!(older.distinction([&newer]), "head not set");
+        assert_eq!(older.distinction([&parts[0]]), "a0 not set and 9 more");
     }
 }

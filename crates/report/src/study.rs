@@ -13,6 +13,7 @@ use crate::{
     protocol::{Data, Protocol},
     readings::readings,
     run::{Found, ReadError, Run, Unfinished, read},
+    slug,
 };
 
 /// Every run found, in groups.
@@ -39,6 +40,27 @@ pub struct Group {
     pub runs: Vec<Run>,
 }
 
+/// Groups that learned the same data under conditions that differ in one setting.
+pub struct Varied<'a> {
+    prefix: &'static str,
+    slug: String,
+    /// The rest of the conditions.
+    pub protocol: Protocol,
+    /// The same in words.
+    pub label: String,
+    /// What they learned.
+    pub data: &'a Data,
+    /// The groups.
+    pub groups: Vec<&'a Group>,
+}
+
+impl Varied<'_> {
+    /// The name of a table or figure of them.
+    pub fn id(&self, kind: &str) -> String {
+        format!("{}{kind}-{}", self.prefix, self.slug)
+    }
+}
+
 impl Study {
     /// Reads every run at or below some directories.
     ///
@@ -49,7 +71,7 @@ impl Study {
         Ok(Self::new(found))
     }
 
-    /// Of some runs.
+    /// Groups some runs.
     pub fn new(found: Vec<Found>) -> Self {
         let mut study = Self::default();
         let mut groups: BTreeMap<(Data, Protocol, Arm), BTreeMap<u64, Run>> = BTreeMap::new();
@@ -79,23 +101,22 @@ impl Study {
         study
     }
 
-    /// How many runs are counted, and how many of them were tested with either statistics of the
-    /// norm.
+    /// The number of runs that are counted, and how many of them were tested with both `BatchNorm`
+    /// statistics.
     pub fn runs(&self) -> (usize, usize) {
         let runs = || self.groups.iter().flat_map(|group| &group.runs);
         let paths = |runs: &mut dyn Iterator<Item = &Run>| runs.map(|run| &run.path).collect::<BTreeSet<_>>().len();
         (paths(&mut runs()), paths(&mut runs().filter(|run| run.is_again)))
     }
 
-    /// Every protocol that has a group of its own: that of the paper first, then those with most
-    /// runs.
+    /// Every protocol with its own part of the report: the paper's first, then those with most runs.
     pub fn protocols(&self) -> Vec<Protocol> {
         let mut counts: BTreeMap<&Protocol, usize> = BTreeMap::new();
         for group in &self.groups {
             *counts.entry(&group.protocol).or_default() += group.runs.len();
         }
         let mut protocols: Vec<_> = counts.into_iter().collect();
-        // Groups without memory stand beside those with any: they need no tables of their own.
+        // Groups without memory are shown beside those with one.
         if protocols.iter().any(|(protocol, _)| protocol.memory() != Some(0.0)) {
             let with_memory: Vec<_> =
                 protocols.iter().filter(|(protocol, _)| protocol.memory() != Some(0.0)).copied().collect();
@@ -115,21 +136,40 @@ impl Study {
         self.groups.iter().filter(belongs).collect()
     }
 
-    /// The groups that learned the same under conditions that differ in the number of passes only,
-    /// where there are two such conditions: what takes longer, and is it worth it? By the rest of
-    /// their conditions and by their data.
-    pub fn by_epochs(&self) -> Vec<(Protocol, &Data, Vec<&Group>)> {
-        let mut sets: BTreeMap<(Protocol, &Data), Vec<&Group>> = BTreeMap::new();
-        for group in self.groups.iter().filter(|group| group.protocol.epochs().is_some()) {
-            sets.entry((group.protocol.but_epochs(), &group.data)).or_default().push(group);
-        }
-        sets.retain(|_, groups| groups.iter().map(|group| &group.protocol).collect::<BTreeSet<_>>().len() > 1);
-        let mut sets: Vec<_> = sets.into_iter().map(|((protocol, data), groups)| (protocol, data, groups)).collect();
-        sets.sort_by_key(|(protocol, ..)| protocol.is_reestimated());
-        sets
+    /// The sets of groups that differ in the number of epochs.
+    pub fn by_epochs(&self) -> Vec<Varied<'_>> {
+        self.varied(Protocol::but_epochs, |protocol| protocol.epochs().is_some())
     }
 
-    /// How many runs without a result would belong to such a group.
+    /// The sets of groups that differ in the size of the memory.
+    pub fn by_memory(&self) -> Vec<Varied<'_>> {
+        self.varied(Protocol::but_memory, |protocol| protocol.memory().is_some_and(|memory| memory > 0.0))
+    }
+
+    /// The groups that learned the same data under at least two conditions that differ in one setting
+    /// only: by the rest of their conditions and by their data.
+    fn varied(&self, rest: fn(&Protocol) -> Protocol, wanted: fn(&Protocol) -> bool) -> Vec<Varied<'_>> {
+        let mut sets: BTreeMap<(Protocol, &Data), Vec<&Group>> = BTreeMap::new();
+        for group in self.groups.iter().filter(|group| wanted(&group.protocol)) {
+            sets.entry((rest(&group.protocol), &group.data)).or_default().push(group);
+        }
+        let among: Vec<Protocol> = sets.keys().map(|(protocol, _)| protocol.clone()).collect();
+        let data: Vec<&Data> = sets.keys().map(|(_, data)| *data).collect();
+        sets.retain(|_, groups| groups.iter().any(|group| group.protocol != groups[0].protocol));
+        let mut sets: Vec<_> = sets.into_iter().collect();
+        sets.sort_by_key(|((protocol, _), _)| protocol.is_recalibrated());
+        let mut varied: Vec<Varied> = Vec::new();
+        for ((protocol, learned), groups) in sets {
+            let (prefix, mut name) = (protocol.prefix(), slug(learned, &data));
+            if varied.iter().any(|other| (other.prefix, &other.slug) == (prefix, &name)) {
+                name = format!("{name}-p{}", varied.len() + 1);
+            }
+            varied.push(Varied { prefix, slug: name, label: protocol.label(&among), data: learned, groups, protocol });
+        }
+        varied
+    }
+
+    /// The number of runs without a result that would belong to such a group.
     pub fn unfinished_like(&self, wanted: impl Fn(&Arm, &Data, &Protocol) -> bool) -> usize {
         let like = |run: &&Unfinished| {
             let settings = &run.settings;
@@ -140,7 +180,7 @@ impl Study {
 }
 
 impl Group {
-    /// A measure over the seeds. Runs for which it is not defined are left out, and `n` says so.
+    /// A measure over the seeds; runs for which it is not defined are left out of `n`.
     pub fn over_seeds(&self, measure: impl Fn(&Run) -> Option<f64>) -> Option<OverSeeds> {
         OverSeeds::from_values(&self.runs.iter().filter_map(measure).collect::<Vec<_>>())
     }
@@ -150,7 +190,7 @@ impl Group {
         self.over_seeds(|run| measure(&run.matrix))
     }
 
-    /// How many tasks were learned.
+    /// The number of tasks.
     pub fn tasks(&self) -> usize {
         self.runs.iter().map(|run| run.matrix.tasks_seen()).max().unwrap_or(0)
     }

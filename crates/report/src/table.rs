@@ -4,7 +4,12 @@ use std::{ops::Range, path::PathBuf};
 
 use rehearsal_measure::{Better, OverSeeds, Paired};
 
-use crate::{pairs::p_text, paper::Verdict, study::Group};
+use crate::{
+    pairs::p_text,
+    paper::Verdict,
+    study::Group,
+    text::{NONE, mean_text, signed},
+};
 
 /// A table: headers that span columns, rows of cells, and what a reader must know.
 #[derive(Clone, Debug)]
@@ -13,7 +18,7 @@ pub struct Table {
     pub id: String,
     /// Its caption.
     pub title: String,
-    /// Sentences below it.
+    /// Notes below it.
     pub notes: Vec<String>,
     /// What the first column lists.
     pub corner: String,
@@ -26,18 +31,18 @@ pub struct Table {
 /// A header over one or more columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// Over how many columns.
     pub span: usize,
-    /// Which way its column should go, where that is known.
+    /// Which direction of its column is better, if one is.
     pub better: Option<Better>,
 }
 
 /// A row of a table.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What it is about.
+    /// Its name.
     pub label: String,
     /// Whether a line separates it from the row above.
     pub begins_part: bool,
@@ -48,9 +53,9 @@ pub struct Row {
 /// A cell of a table.
 #[derive(Clone, Debug)]
 pub enum Cell {
-    /// No run: never filled in.
+    /// There is no run.
     Missing {
-        /// Runs that were begun but have no result.
+        /// Runs that were started but have no result.
         unfinished: usize,
         /// The paper's number.
         paper: Option<f64>,
@@ -80,13 +85,13 @@ pub struct Measured {
     pub value: OverSeeds,
     /// Digits after the point.
     pub decimals: usize,
-    /// Which way is better; none where there is no better.
+    /// Which direction is better, if one is.
     pub better: Option<Better>,
-    /// Whether it is the best of its column (or row, where columns are compared).
+    /// Whether it is the best of its column, or of its row if columns are compared.
     pub best: bool,
     /// The mean's difference from the row it builds on.
     pub change: Option<f64>,
-    /// The paper's number and what ours says beside it.
+    /// The paper's number and the verdict.
     pub paper: Option<(f64, Verdict)>,
     /// The runs behind it.
     pub runs: Vec<PathBuf>,
@@ -114,7 +119,7 @@ impl Against {
         Self { mean: difference.mean * scale, interval, effect: difference.effect, p, holm }
     }
 
-    /// "+2.1", "[−0.3, +4.5]", "d +0.84, p 0.0625", and, where it differs, "Holm 0.1250".
+    /// "+2.1", "[−0.3, +4.5]", "d +0.84, p 0.0625", and "Holm 0.1250" if that differs from p.
     pub fn text(&self) -> Vec<String> {
         let interval = self.interval.map(|[low, high]| format!("[{}, {}]", signed(low, 1), signed(high, 1)));
         let effect = self.effect.map_or(String::new(), |effect| format!("d {}, ", signed(effect, 2)));
@@ -127,22 +132,19 @@ impl Against {
     }
 }
 
-/// A number with its sign, as papers write it.
-pub fn signed(number: f64, decimals: usize) -> String {
-    format!("{number:+.decimals$}").replace('-', "−")
-}
-
 impl Measured {
-    /// A measure of a group, scaled to the unit of the column.
-    pub fn new(group: &Group, value: Option<OverSeeds>, scale: f64, better: Option<Better>) -> Option<Self> {
-        let value = value?;
-        let scaled = OverSeeds {
-            mean: value.mean * scale,
-            deviation: value.deviation.map(|deviation| deviation * scale),
-            ..value
-        };
+    /// A measure of a group over seeds, as a column shows it: the factor of its unit, and digits after
+    /// the point.
+    pub fn new(
+        group: &Group,
+        value: Option<OverSeeds>,
+        (scale, decimals): (f64, usize),
+        better: Option<Better>,
+    ) -> Option<Self> {
+        let OverSeeds { n, mean, deviation } = value?;
+        let value = OverSeeds { n, mean: mean * scale, deviation: deviation.map(|deviation| deviation * scale) };
         let runs = group.paths().map(Into::into).collect();
-        Some(Self { value: scaled, decimals: 2, better, best: false, change: None, paper: None, runs })
+        Some(Self { value, decimals, better, best: false, change: None, paper: None, runs })
     }
 
     /// Beside the paper's number, if it has one.
@@ -151,11 +153,9 @@ impl Measured {
         self
     }
 
-    /// "49.96 ± 0.31", or without a deviation for one seed.
+    /// "49.96 ± 0.31", or only the mean for one seed.
     pub fn text(&self) -> String {
-        let decimals = self.decimals;
-        let mean = format!("{:.decimals$}", self.value.mean).replace('-', "−");
-        self.value.deviation.map_or(mean.clone(), |deviation| format!("{mean} ± {deviation:.decimals$}"))
+        mean_text(self.value.mean, self.value.deviation, self.decimals)
     }
 }
 
@@ -177,15 +177,31 @@ impl Cell {
         }
     }
 
+    /// Plain text without runs.
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self::text(text, Vec::new())
+    }
+
     /// Plain text with the runs behind it.
     pub fn text(text: impl Into<String>, runs: Vec<PathBuf>) -> Self {
         Self::Text { text: text.into(), runs }
     }
+
+    /// Several cells of plain text with the same runs behind them.
+    pub fn texts(texts: impl IntoIterator<Item = String>, runs: &[PathBuf]) -> Vec<Self> {
+        texts.into_iter().map(|text| Self::text(text, runs.to_vec())).collect()
+    }
+}
+
+/// A dash if there is no measure.
+impl From<Option<Measured>> for Cell {
+    fn from(measured: Option<Measured>) -> Self {
+        measured.map_or_else(|| Self::plain(NONE), Self::Measured)
+    }
 }
 
 impl Row {
-    /// Whether its label, "+ balanced" or "seed 0", says nothing without the row above that it
-    /// belongs to.
+    /// Whether its label, "+ balanced" or "seed 0", needs the row above to be understood.
     pub fn is_dependent(&self) -> bool {
         self.label.starts_with("+ ") || self.label.starts_with("seed ")
     }
@@ -202,12 +218,12 @@ impl Header {
         Self { text: text.into(), span, better: None }
     }
 
-    /// Over one column that should go one way.
-    pub fn measure(text: impl Into<String>, better: Better) -> Self {
-        Self { text: text.into(), span: 1, better: Some(better) }
+    /// Over one column in which one direction is better.
+    pub fn measure(text: impl Into<String>, better: impl Into<Option<Better>>) -> Self {
+        Self { text: text.into(), span: 1, better: better.into() }
     }
 
-    /// ↑ or ↓: which way is better.
+    /// ↑ or ↓: which direction is better.
     pub fn arrow(&self) -> &'static str {
         match self.better {
             Some(Better::Higher) => "↑",
@@ -218,7 +234,24 @@ impl Header {
 }
 
 impl Table {
-    /// How many columns of cells.
+    /// A table with one row of headers.
+    pub fn new(
+        (id, title): (String, String),
+        notes: Vec<String>,
+        corner: &str,
+        headers: impl IntoIterator<Item = Header>,
+        rows: Vec<Row>,
+    ) -> Self {
+        Self { id, title, notes, corner: corner.into(), headers: vec![headers.into_iter().collect()], rows }
+    }
+
+    /// The same with a row of headers above the others.
+    pub fn under(mut self, headers: Vec<Header>) -> Self {
+        self.headers.insert(0, headers);
+        self
+    }
+
+    /// The number of columns of cells.
     pub fn columns(&self) -> usize {
         self.headers.last().map_or(0, |headers| headers.iter().map(|header| header.span).sum())
     }
@@ -233,40 +266,38 @@ impl Table {
         names.iter().map(|name| name.join(", ")).collect()
     }
 
-    /// Marks the best cell of every column.
-    pub fn mark_best_of_columns(&mut self) {
-        self.mark_best_of_columns_in(0..self.rows.len());
+    /// With the best cell of every column marked.
+    pub fn with_best_of_columns(mut self) -> Self {
+        self.mark_best_of_columns(0..self.rows.len());
+        self
     }
 
     /// Marks the best cell of every column within some rows.
-    pub fn mark_best_of_columns_in(&mut self, rows: Range<usize>) {
+    pub fn mark_best_of_columns(&mut self, rows: Range<usize>) {
         for column in 0..self.columns() {
-            mark_best(self.rows[rows.clone()].iter_mut().filter_map(|row| row.cells.get_mut(column)).collect());
+            mark_best(self.rows[rows.clone()].iter_mut().filter_map(|row| row.cells.get_mut(column)));
         }
     }
 
-    /// Marks the best cell of every row.
-    pub fn mark_best_of_rows(&mut self) {
-        for row in &mut self.rows {
-            mark_best(row.cells.iter_mut().collect());
-        }
+    /// With the best cell of every row marked.
+    pub fn with_best_of_rows(mut self) -> Self {
+        self.rows.iter_mut().for_each(|row| mark_best(row.cells.iter_mut()));
+        self
     }
 
-    /// Whether any cell has runs behind it.
-    pub fn has_runs(&self) -> bool {
-        self.rows.iter().flat_map(|row| &row.cells).any(|cell| !cell.runs().is_empty())
+    /// The table, unless no cell has runs behind it.
+    pub fn if_any_runs(self) -> Option<Self> {
+        self.rows.iter().flat_map(|row| &row.cells).any(|cell| !cell.runs().is_empty()).then_some(self)
     }
 }
 
-/// The best of one is no news.
-fn mark_best(cells: Vec<&mut Cell>) {
-    let mut measured: Vec<&mut Measured> = cells
-        .into_iter()
-        .filter_map(|cell| match cell {
-            Cell::Measured(measured) if measured.better.is_some() => Some(measured),
-            _ => None,
-        })
-        .collect();
+/// One cell alone is not the best.
+fn mark_best<'a>(cells: impl Iterator<Item = &'a mut Cell>) {
+    let measured = cells.filter_map(|cell| match cell {
+        Cell::Measured(measured) if measured.better.is_some() => Some(measured),
+        _ => None,
+    });
+    let mut measured: Vec<&mut Measured> = measured.collect();
     if measured.len() < 2 {
         return;
     }

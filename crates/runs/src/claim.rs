@@ -1,9 +1,8 @@
-//! A directory held by a file in it, for file systems that have no locks, or have them for one
-//! machine only: `.holders/1`, `.holders/2`, … each say who held it.
+//! A directory held by a file in it, for file systems without locks, or with locks for one machine only:
+//! `.holders/1`, `.holders/2`, … each name a process that held it.
 //!
-//! Holder n + 1 is written only by one who saw holder n let go, or dead, and it is created
-//! exclusively: of any number of processes that saw it, one succeeds. Nothing is ever removed, so
-//! that no number comes twice, and only the last one counts.
+//! File n + 1 is written only by a process that found holder n released or dead, and it is created exclusively: if
+//! several processes try, one succeeds. Files are never removed, so no number comes twice, and only the last counts.
 
 use std::{
     fs::{self, File},
@@ -12,16 +11,17 @@ use std::{
     time::Duration,
 };
 
+use rehearsal_files::{atomic, regular};
+
 use crate::{
-    DirectoryError, atomic,
+    DirectoryError,
     files::HOLDERS,
     holder::{Holder, Knows, Life},
-    regular,
 };
 
 /// The largest file of a holder that is read, in bytes.
 const LARGEST: u64 = 1 << 16;
-/// How often a file is looked at that is being written, or whose name is not seen everywhere yet.
+/// How often to read a file that is being written, or is not visible everywhere yet.
 const TRIES: usize = 20;
 const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 
@@ -36,13 +36,13 @@ pub(crate) struct Claim {
 enum Said {
     Nothing,
     Holder(Holder),
-    /// It is there, but not whole.
+    /// The file is incomplete.
     Half,
 }
 
 impl Claim {
-    /// Takes a directory that nobody holds any more. Of a holder about whom nothing can be known,
-    /// `locked` decides: who has a lock takes that for word of its death.
+    /// Takes a directory that no process holds. If nothing is known of the last holder, `locked` decides: this process
+    /// could lock the directory, so the holder is dead.
     pub(crate) fn take(directory: &Path, me: &Holder, knows: Knows, locked: bool) -> Result<Self, DirectoryError> {
         let place = directory.join(HOLDERS);
         fs::create_dir_all(&place).map_err(unwritable(&place))?;
@@ -61,7 +61,7 @@ impl Claim {
             let path = place.join((last + 1).to_string());
             match write(&path, me) {
                 Ok(()) => return Ok(Self { path, holder: me.clone() }),
-                // Another was faster: who is it?
+                // Another process was faster.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => std::thread::sleep(BETWEEN_TRIES),
                 Err(error) => return Err(unwritable(&path)(error)),
             }
@@ -87,7 +87,7 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         let released = Holder { released: true, ..self.holder.clone() };
-        // Where it cannot be said, the end of this process says it.
+        // If it cannot be written, the end of this process says it.
         let _ = atomic::write(&self.path, text(&released).as_bytes());
     }
 }

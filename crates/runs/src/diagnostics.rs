@@ -76,15 +76,14 @@ pub struct TaskDiagnostics {
 /// Samples that were picked for one reason while a task was learned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Picks {
-    /// How many of them came so many tasks before the one that is learned: first those of the task
-    /// itself.
+    /// How many of them are from the n-th task before the one that is learned, from n = 0.
     #[serde(default)]
     pub task_age: Vec<u64>,
     /// How many of each class: one count per class seen so far.
     #[serde(default)]
     pub class_mix: Vec<u64>,
-    /// How many slots were picked so often, of those filled when the task ended: first those never
-    /// picked, last those picked so often or more.
+    /// How many slots were picked n times, of those filled when the task ended, from n = 0; the last entry counts n or
+    /// more.
     #[serde(default)]
     pub slots_by_replays: Vec<u64>,
 }
@@ -102,7 +101,7 @@ pub struct Correlation {
     pub spearman: Option<f64>,
 }
 
-/// Some steps of a task one after another, and how far apart the replayed lay in them.
+/// Consecutive steps of a task, and how far apart the replayed samples were in them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stretch {
     /// The first step, from 1 in each task.

@@ -2,9 +2,9 @@
 
 /// Every setting of a run, as an experiment file that repeats it.
 pub const CONFIG: &str = "config.toml";
-/// One line of JSON per step and per task. Whoever writes a run holds a lock on it.
+/// One line of JSON per step and per task. The process that writes a run holds a lock on it.
 pub const STEPS: &str = "steps.jsonl";
-/// All that a run needs to go on.
+/// What a run needs to continue.
 pub const CHECKPOINT: &str = "checkpoint/latest.safetensors";
 /// One byte per test image: whether the final model got it right.
 pub const PREDICTIONS: &str = "predictions.bin";
@@ -16,14 +16,14 @@ pub const RESULT: &str = "result.json";
 pub const DIAGNOSTICS: &str = "diagnostics.jsonl";
 /// The directory of event files, where they were asked for.
 pub const TENSORBOARD: &str = "tensorboard";
-/// The directory of those who hold, and held, a directory that a lock is not enough for.
+/// The directory of files that name the holders of a directory, where a lock is not enough.
 pub const HOLDERS: &str = ".holders";
 
 /// The runs of a grid, one line of JSON each.
 pub const MANIFEST: &str = "manifest.jsonl";
-/// The directory of what a grid's runs say when they fail.
+/// The directory of the logs of a grid's failed runs.
 pub const LOGS: &str = "logs";
-/// The directory of what a grid submitted to Slurm.
+/// The directory of a grid's submissions to Slurm.
 pub const SLURM: &str = "slurm";
 /// What a grid locks while it runs.
 pub const GRID_LOCK: &str = ".lock";

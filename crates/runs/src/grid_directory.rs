@@ -6,8 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rehearsal_files::atomic;
+
 use crate::{
-    DirectoryError, RunName, atomic,
+    DirectoryError, RunName,
     files::{GRID_LOCK, LOGS, MANIFEST, SLURM},
     lock::{Lock, Means, lock},
 };

@@ -1,11 +1,9 @@
-//! What runs write: the names of their files, how these are written and locked, and what stands in
-//! them.
+//! What runs write: the names of their files, their contents, and how they are written and locked.
 //!
-//! A run has a directory of its own, the [`RunDirectory`]. When it is finished, it says in a
-//! [`Record`] what came out, under a [`seal`]. A grid of runs has a [`GridDirectory`], in which each has a
-//! [`RunName`]. Files are replaced by [`atomic::write`]. Whoever writes runs and whoever reads them
-//! use the names of [`files`] and the types here; none of them needs to know how a run learns. What
-//! can be set, and what each setting is to a comparison of runs, is in one table: [`SETTINGS`].
+//! Each run has a [`RunDirectory`]. A finished run writes its result as a [`Record`], with a [`seal`]. A grid of runs
+//! has a [`GridDirectory`], in which each run has a [`RunName`]. Files are replaced by [`rehearsal_files::atomic::write`]. Programs that
+//! write runs and programs that read them use the names of [`files`] and the types here, without knowing how a run
+//! learns. All settings, and the role of each in a comparison of runs, are in one table: [`SETTINGS`].
 //!
 //! ```
 //! use rehearsal_runs::{RunDirectory, files};
@@ -22,7 +20,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod atomic;
 mod claim;
 mod computed;
 mod diagnostics;
@@ -33,7 +30,6 @@ mod holder;
 mod lock;
 mod phases;
 mod record;
-pub mod regular;
 mod run_directory;
 mod run_name;
 pub mod seal;
@@ -42,9 +38,9 @@ mod steps_log;
 
 pub use computed::Computed;
 pub use diagnostics::{ClassDrift, Correlation, DiagnosticsError, Picks, Stretch, TaskDiagnostics};
-pub use error::DirectoryError;
+pub use error::{DirectoryError, is_wrong_place};
 pub use grid_directory::{GridDirectory, GridLock};
-pub use holder::{Holder, is_active, slurm_knows};
+pub use holder::{Holder, set_job_lookup};
 pub use phases::Phases;
 pub use record::{Measures, Recalibrations, Record, RecordError, Seconds};
 pub use run_directory::{HeldDirectory, RunDirectory};

@@ -3,10 +3,11 @@
 //! them for one machine only, a [`Claim`].
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
-    io,
+    fs::{File, TryLockError},
     path::Path,
 };
+
+use rehearsal_files::{lock::has_no_locks, regular};
 
 use crate::{
     DirectoryError,
@@ -65,14 +66,7 @@ pub(crate) fn is_busy(directory: &Path, name: &str, means: &Means) -> bool {
 
 fn open(directory: &Path, name: &str) -> Result<File, DirectoryError> {
     let path = directory.join(name);
-    let opened = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
-    let file = opened.map_err(|error| DirectoryError::Unwritable { path: path.clone(), error })?;
-    let is_file = file.metadata().is_ok_and(|about| about.is_file());
-    if is_file {
-        Ok(file)
-    } else {
-        Err(DirectoryError::Unwritable { path, error: io::Error::other("it is no regular file") })
-    }
+    regular::open_to_write(&path).map_err(|error| DirectoryError::Unwritable { path, error })
 }
 
 /// Whether it could be locked: not where the file system has no locks.
@@ -85,15 +79,9 @@ fn try_lock(directory: &Path, name: &str, file: &File, means: &Means) -> Result<
     }
 }
 
-/// ENOSYS and EOPNOTSUPP are how Lustre says it, ENOLCK how NFS does; the number of the last is that
-/// of Linux.
-fn has_no_locks(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::Unsupported || (cfg!(target_os = "linux") && error.raw_os_error() == Some(37))
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::fs;
+    use std::{fs, io};
 
     use super::*;
     use crate::holder::tests::elsewhere;
@@ -137,8 +125,6 @@ pub(crate) mod tests {
         let b = without_locks("b", Some("2"), &ended);
         assert!(!is_busy(directory.path(), "log", &b));
         lock(directory.path(), "log", &b).unwrap();
-        let enolck = io::Error::from_raw_os_error(37);
-        assert!(has_no_locks(&enolck) == cfg!(target_os = "linux") && !has_no_locks(&io::Error::other("")));
     }
 
     #[test]

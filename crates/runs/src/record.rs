@@ -94,7 +94,7 @@ pub struct Measures {
     pub forgetting: Option<f64>,
     /// Mean loss from each task's first accuracy to its last.
     pub forgetting_from_first: Option<f64>,
-    /// Mean share of each task's first accuracy that is left.
+    /// What is left of the first accuracies of earlier tasks, all together: a ratio of sums.
     pub retention: Option<f64>,
     /// Mean over stages of the mean accuracy on the tasks seen.
     pub average_incremental_accuracy: Option<f64>,

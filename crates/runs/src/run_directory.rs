@@ -12,18 +12,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rehearsal_files::{atomic, regular, sha256::sha256};
 use serde::Serialize;
 
 use crate::{
-    atomic,
     claim::Claim,
     error::DirectoryError,
     files::{CHECKPOINT, CONFIG, DIAGNOSTICS, PREDICTIONS, RECALIBRATED_PREDICTIONS, RESULT, STEPS},
     holder::Holder,
     lock::{self, Lock, Means, lock},
     record::{Record, RecordError},
-    regular,
-    seal::{self, fingerprint},
+    seal,
     settings::Settings,
     steps_log::{LogPosition, StepsLog},
 };
@@ -33,7 +32,7 @@ use crate::{
 const LARGEST_CONFIG: u64 = 16 << 20;
 const LARGEST_RESULT: u64 = 256 << 20;
 
-/// What stands among the settings in `config.toml` and is none.
+/// Keys in `config.toml` that are not settings.
 const VERSION: &str = "version";
 const DATA_SHA256: &str = "data-sha256";
 const INCOMPLETE_DATA: &str = "incomplete-data";
@@ -78,7 +77,7 @@ impl RunDirectory {
     }
 
     fn create_with(path: &Path, config: &str, means: &Means) -> Result<Self, DirectoryError> {
-        // A run that was killed before it had settings leaves an empty log: that is no run.
+        // A run that was killed before it had settings leaves an empty log, which does not count.
         let taken = || {
             let log = fs::metadata(path.join(STEPS)).is_ok_and(|log| log.len() > 0);
             log || [CONFIG, CHECKPOINT, PREDICTIONS, RESULT].iter().any(|file| path.join(file).exists())
@@ -103,8 +102,7 @@ impl RunDirectory {
         Self::is_busy_with(path, &Means::real())
     }
 
-    /// The same for one who knows which jobs of Slurm are running, and need not ask for each: `knows`
-    /// says it of a job, or none if it cannot be said.
+    /// The same, with a function that says whether a Slurm job is running; none if that is not known.
     pub fn is_busy_as_told(path: &Path, knows: &dyn Fn(&str) -> Option<bool>) -> bool {
         Self::is_busy_with(path, &Means { knows, ..Means::real() })
     }
@@ -113,14 +111,14 @@ impl RunDirectory {
         path.join(STEPS).exists() && lock::is_busy(path, STEPS, means)
     }
 
-    /// Who holds it, where that is written down: in jobs of Slurm, and where there are no locks. It
-    /// may have ended without a word.
+    /// The process that holds it, where that is written down: in Slurm jobs, and where there are no locks. It may have
+    /// been killed since.
     pub fn holder(path: &Path) -> Option<Holder> {
         Claim::holder(path)
     }
 
-    /// Keeps other processes from a run that is to go on. Its checkpoint is read after this, not
-    /// before: whoever held it until now may have written another.
+    /// Keeps other processes from a run that is to continue. Its checkpoint must be read after this: the last holder may
+    /// have written another.
     ///
     /// # Errors
     /// There is no run, another process has it, it is finished, or it cannot be locked.
@@ -183,8 +181,7 @@ impl RunDirectory {
         Ok(Some(record))
     }
 
-    /// Refuses a result beside the settings of another run. Without settings it is a result all the
-    /// same.
+    /// Refuses a result beside the settings of another run. A result without settings is accepted.
     fn check_settings(path: &Path, record: &Record) -> Result<(), DirectoryError> {
         let text = match Self::read_config(path) {
             Err(DirectoryError::NoRun(_)) => return Ok(()),
@@ -234,7 +231,7 @@ impl RunDirectory {
     /// # Errors
     /// It cannot be written; the last one is still there.
     pub fn write_diagnostics(&mut self, lines: &str) -> Result<(), DirectoryError> {
-        self.fingerprints.insert(DIAGNOSTICS, fingerprint(lines.as_bytes()));
+        self.fingerprints.insert(DIAGNOSTICS, sha256(lines.as_bytes()));
         write(&self.path.join(DIAGNOSTICS), lines.as_bytes())
     }
 
@@ -247,10 +244,10 @@ impl RunDirectory {
     pub fn finish(&mut self, correct: &[u8], recalibrated: Option<&[u8]>, result: &str) -> Result<(), DirectoryError> {
         self.sync_log()?;
         write(&self.path.join(PREDICTIONS), correct)?;
-        self.fingerprints.insert(PREDICTIONS, fingerprint(correct));
+        self.fingerprints.insert(PREDICTIONS, sha256(correct));
         if let Some(recalibrated) = recalibrated {
             write(&self.path.join(RECALIBRATED_PREDICTIONS), recalibrated)?;
-            self.fingerprints.insert(RECALIBRATED_PREDICTIONS, fingerprint(recalibrated));
+            self.fingerprints.insert(RECALIBRATED_PREDICTIONS, sha256(recalibrated));
         }
         write(&self.path.join(RESULT), seal::seal(result, &self.fingerprints).as_bytes())
     }

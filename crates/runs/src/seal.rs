@@ -7,19 +7,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rehearsal_files::{
+    regular,
+    seal::{self, UNSEALED},
+    sha256::sha256,
+};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::{
-    files::{DIAGNOSTICS, PREDICTIONS, RECALIBRATED_PREDICTIONS},
-    regular,
-};
+use crate::files::{DIAGNOSTICS, PREDICTIONS, RECALIBRATED_PREDICTIONS};
 
 /// The largest file of a run that is read, in bytes.
 const LARGEST: u64 = 1 << 30;
-/// What stands in the place of the checksum while it is computed.
-const UNSEALED: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// After the checksum.
 const END: &str = "\"\n}\n";
 
@@ -55,11 +54,6 @@ pub enum FileError {
     },
 }
 
-/// The SHA-256 of some bytes, in hexadecimal.
-pub fn fingerprint(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The text of a table in JSON with a seal at its end. `files` are the fingerprints of what belongs
 /// to it.
 pub fn seal(json: &str, files: &BTreeMap<&str, String>) -> String {
@@ -68,8 +62,8 @@ pub fn seal(json: &str, files: &BTreeMap<&str, String>) -> String {
     let comma = if open == "{" { "" } else { "," };
     let files = serde_json::to_string(files).expect("names and digits");
     let text = format!("{open}{comma}\n  \"files\": {files},\n  \"sha256\": \"{UNSEALED}{END}");
-    let sum = fingerprint(text.as_bytes());
-    text.replace(UNSEALED, &sum)
+    let at = text.len() - END.len() - UNSEALED.len();
+    seal::seal(text, at)
 }
 
 /// The fingerprints in a sealed text, once its own is found to be right; none in a text that an
@@ -86,7 +80,7 @@ pub fn fingerprints(json: &str) -> Result<Option<BTreeMap<String, String>>, Brok
     };
     let sum = sum.as_str().filter(|sum| sum.len() == UNSEALED.len()).ok_or(BrokenSeal)?;
     let open = json.strip_suffix(END).and_then(|open| open.strip_suffix(sum)).ok_or(BrokenSeal)?;
-    if fingerprint(format!("{open}{UNSEALED}{END}").as_bytes()) != sum {
+    if !seal::is_whole(json, open.len()) {
         return Err(BrokenSeal);
     }
     let files = table.get("files").cloned().ok_or(BrokenSeal)?;
@@ -111,7 +105,7 @@ pub fn check_files(directory: &Path, sealed: &BTreeMap<String, String>) -> Resul
         }
         let bytes =
             regular::read(&path, LARGEST).map_err(|error| FileError::Unreadable { path: path.clone(), error })?;
-        if fingerprint(&bytes) != *sum {
+        if sha256(&bytes) != *sum {
             return Err(FileError::Changed { path, why: "its checksum is another than when the run was finished" });
         }
     }
@@ -128,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_changed_byte_breaks_the_seal() {
-        let sealed = seal("{\n  \"accuracy\": 0.5\n}\n", &[("predictions.bin", fingerprint(b"abc"))].into());
+        let sealed = seal("{\n  \"accuracy\": 0.5\n}\n", &[("predictions.bin", sha256(b"abc"))].into());
         // printf abc | sha256sum
         let sum = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         let files = fingerprints(&sealed).unwrap().unwrap();
@@ -151,7 +145,7 @@ mod tests {
         fs::create_dir(place.path().join("run")).unwrap();
         let absolute = place.path().join("secret").to_str().unwrap().to_owned();
         for name in ["../secret".to_owned(), absolute, "result.json".to_owned()] {
-            let sealed = [(name, fingerprint(b"abc"))].into();
+            let sealed = [(name, sha256(b"abc"))].into();
             let error = check_files(&place.path().join("run"), &sealed).unwrap_err().to_string();
             assert!(error.ends_with("no run seals a file of that name"), "{error}");
         }

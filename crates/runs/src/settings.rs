@@ -1,5 +1,4 @@
-//! The settings of a run, as a table of names and values: what another version adds is kept like
-//! the rest.
+//! The settings of a run, as a table of names and values. Settings that another version adds are kept.
 
 mod setting;
 mod table;
@@ -53,7 +52,7 @@ impl Settings {
         self.get(name)?.as_f64()
     }
 
-    /// The first setting in which another run differs, of those that results depend on.
+    /// The first setting that results depend on and that differs in another run.
     ///
     /// ```
     /// use rehearsal_runs::Settings;
@@ -68,8 +67,8 @@ impl Settings {
         names.find(|name| Role::of_setting(name) != Role::Neutral && self.get(name) != other.get(name))
     }
 
-    /// All but these.
-    pub(crate) fn without(self, names: &[&str]) -> Self {
+    /// All settings but these.
+    pub fn without(self, names: &[&str]) -> Self {
         Self(self.0.into_iter().filter(|(name, _)| !names.contains(&name.as_str())).collect())
     }
 
@@ -80,7 +79,7 @@ impl Settings {
 }
 
 impl FromIterator<(String, Value)> for Settings {
-    /// Of several with one name the first counts.
+    /// If a name comes twice, the first one counts.
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(settings: I) -> Self {
         Self(settings.into_iter().collect())
     }

@@ -7,6 +7,7 @@ use std::{
     path::PathBuf,
 };
 
+use rehearsal_files::sha256::{finish, of_reader};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -24,7 +25,7 @@ pub struct LogPosition {
 impl Default for LogPosition {
     /// Of a log without lines.
     fn default() -> Self {
-        Self { length: 0, sha256: hexadecimal(Sha256::new()) }
+        Self { length: 0, sha256: finish(Sha256::new()) }
     }
 }
 
@@ -47,8 +48,9 @@ impl StepsLog {
         if found < from.length {
             return Err(DirectoryError::Short { path, expected: from.length, found });
         }
-        let digest = digest(&mut file, from.length).map_err(unwritable(&path))?;
-        if hexadecimal(digest.clone()) != from.sha256 {
+        file.seek(SeekFrom::Start(0)).map_err(unwritable(&path))?;
+        let digest = of_reader((&mut file).take(from.length)).map_err(unwritable(&path))?;
+        if finish(digest.clone()) != from.sha256 {
             return Err(DirectoryError::Edited(path));
         }
         file.set_len(from.length).map_err(unwritable(&path))?;
@@ -73,24 +75,8 @@ impl StepsLog {
     pub(crate) fn sync(&mut self) -> Result<LogPosition, DirectoryError> {
         let synced = self.to.flush().and_then(|()| self.to.get_ref().sync_data());
         synced.map_err(unwritable(&self.path))?;
-        Ok(LogPosition { length: self.length, sha256: hexadecimal(self.digest.clone()) })
+        Ok(LogPosition { length: self.length, sha256: finish(self.digest.clone()) })
     }
-}
-
-/// Of the first `length` bytes.
-fn digest(file: &mut File, length: u64) -> io::Result<Sha256> {
-    file.seek(SeekFrom::Start(0))?;
-    let (mut from, mut digest, mut buffer) = (file.take(length), Sha256::new(), vec![0; 1 << 16]);
-    loop {
-        match from.read(&mut buffer)? {
-            0 => return Ok(digest),
-            read => digest.update(&buffer[..read]),
-        }
-    }
-}
-
-fn hexadecimal(digest: Sha256) -> String {
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn unwritable(path: &std::path::Path) -> impl Fn(io::Error) -> DirectoryError {

@@ -1,4 +1,4 @@
-//! An event file being written.
+//! An event file that is being written.
 
 use std::{
     fs::{self, File},
@@ -6,10 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{message, name::Name, record::record};
+use crate::{event::Event, name::Name};
 
-/// An event file being written. What was written is in the file after [`flush`](Self::flush), or
-/// when this is dropped.
+/// An event file that is being written. Values reach the file on [`flush`](Self::flush) or drop.
 #[derive(Debug)]
 pub struct EventFile {
     path: PathBuf,
@@ -17,39 +16,38 @@ pub struct EventFile {
 }
 
 impl EventFile {
-    /// Begins a file in a directory, which is made if it is missing. Times here are seconds since
-    /// 1970.
+    /// Starts a file in a directory, which is created if it is missing. Times are seconds since 1970.
     ///
     /// # Errors
-    /// The directory cannot be made or read, or the file cannot be written.
+    /// The directory cannot be created or read, or the file cannot be written.
     pub fn create(directory: &Path, seconds: f64) -> io::Result<Self> {
         let (path, file) = new_file(directory, seconds)?;
         let mut events = Self { path, file: BufWriter::new(file) };
-        events.write(&message::version(seconds))?;
-        // A reader that comes now finds a file of the right kind.
+        events.write(&Event::version(seconds))?;
+        // A reader that opens the file now finds one of the right kind.
         events.flush()?;
         Ok(events)
     }
 
-    /// Begins a file behind those of a run that goes on: values of `step` and later ones in earlier
-    /// files are void. So `step` is the first that will be written (again).
+    /// Starts the next file of a run that is resumed: values of `step` and later steps in earlier
+    /// files are void. `step` is the first step that will be written.
     ///
     /// # Errors
     /// As for [`create`](Self::create).
     pub fn resume(directory: &Path, seconds: f64, step: u64) -> io::Result<Self> {
         let mut events = Self::create(directory, seconds)?;
-        events.write(&message::start(seconds, step))?;
+        events.write(&Event::start(seconds, step))?;
         events.flush()?;
         Ok(events)
     }
 
-    /// Where the file is.
+    /// The file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes the value of a tag at a step. Steps of a tag must increase: TensorBoard takes a step
-    /// back for a run that was resumed.
+    /// Writes the value of a tag at a step. The steps of a tag must increase: TensorBoard takes a
+    /// smaller step for a resumed run.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -62,11 +60,10 @@ impl EventFile {
     /// # Errors
     /// The file cannot be written.
     pub fn scalars(&mut self, step: u64, values: &[(&str, f32)], seconds: f64) -> io::Result<()> {
-        self.write(&message::scalars(seconds, step, values))
+        self.write(&Event::scalars(seconds, step, values))
     }
 
-    /// Hands all that was written to the system, so that readers see it, and it stays if the
-    /// program ends.
+    /// Hands all values to the system: readers see them, and they survive the end of the program.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -74,7 +71,7 @@ impl EventFile {
         self.file.flush()
     }
 
-    /// Has all that was written on the disk, so that it stays if the machine stops.
+    /// Writes all values to the disk: they survive a crash of the machine.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -83,19 +80,19 @@ impl EventFile {
         self.file.get_ref().sync_data()
     }
 
-    fn write(&mut self, message: &[u8]) -> io::Result<()> {
-        self.file.write_all(&record(message))
+    fn write(&mut self, event: &Event) -> io::Result<()> {
+        self.file.write_all(&event.record())
     }
 }
 
-/// A file that was not there before, with a name behind all others.
+/// A new file with a name after all others.
 fn new_file(directory: &Path, seconds: f64) -> io::Result<(PathBuf, File)> {
     fs::create_dir_all(directory)?;
-    let mut name = Name::behind_all(directory, seconds as u64)?;
+    let mut name = Name::after_all(directory, seconds as u64)?;
     loop {
         let path = directory.join(name.to_string());
         match File::create_new(&path) {
-            // Somebody else was faster.
+            // Another process created it first.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => name = name.next(),
             file => return Ok((path, file?)),
         }
@@ -104,53 +101,55 @@ fn new_file(directory: &Path, seconds: f64) -> io::Result<(PathBuf, File)> {
 
 #[cfg(test)]
 mod tests {
+    use prost::Message;
+
     use super::*;
 
-    /// The messages of a file, with their frames checked.
-    fn messages(path: &Path) -> Vec<Vec<u8>> {
+    /// The events of a file, whose frames must be right.
+    fn events(path: &Path) -> Vec<Event> {
         let bytes = fs::read(path).unwrap();
-        let (mut rest, mut messages) = (&bytes[..], Vec::new());
+        let (mut rest, mut events) = (&bytes[..], Vec::new());
         while !rest.is_empty() {
             let length = u64::from_le_bytes(rest[..8].try_into().unwrap()) as usize;
-            let message = rest[12..12 + length].to_vec();
-            assert_eq!(&rest[..length + 16], record(&message));
-            messages.push(message);
+            let event = Event::decode(&rest[12..12 + length]).unwrap();
+            assert_eq!(&rest[..length + 16], event.record());
+            events.push(event);
             rest = &rest[length + 16..];
         }
-        messages
+        events
     }
 
     #[test]
     fn a_file_begins_with_its_version_and_holds_what_was_written() {
         let directory = tempfile::tempdir().unwrap();
-        let mut events = EventFile::create(&directory.path().join("new"), 10.5).unwrap();
-        assert_eq!(messages(events.path()), [message::version(10.5)]);
-        events.scalar("loss", 3, 0.5, 11.0).unwrap();
-        events.scalars(4, &[("loss", 0.25), ("rate", 0.1)], 12.0).unwrap();
-        events.sync().unwrap();
+        let mut file = EventFile::create(&directory.path().join("new"), 10.5).unwrap();
+        assert_eq!(events(file.path()), [Event::version(10.5)]);
+        file.scalar("loss", 3, 0.5, 11.0).unwrap();
+        file.scalars(4, &[("loss", 0.25), ("rate", 0.0)], 12.0).unwrap();
+        file.sync().unwrap();
         let written = [
-            message::version(10.5),
-            message::scalars(11.0, 3, &[("loss", 0.5)]),
-            message::scalars(12.0, 4, &[("loss", 0.25), ("rate", 0.1)]),
+            Event::version(10.5),
+            Event::scalars(11.0, 3, &[("loss", 0.5)]),
+            Event::scalars(12.0, 4, &[("loss", 0.25), ("rate", 0.0)]),
         ];
-        assert_eq!(messages(events.path()), written);
+        assert_eq!(events(file.path()), written);
     }
 
     #[test]
-    fn a_resumed_run_gets_a_file_of_its_own_that_says_where_it_goes_on() {
+    fn a_resumed_run_gets_its_own_file_that_notes_the_first_step() {
         let directory = tempfile::tempdir().unwrap();
         let first = EventFile::create(directory.path(), 10.0).unwrap();
         let second = EventFile::resume(directory.path(), 10.0, 20).unwrap();
         assert!(first.path() < second.path());
-        assert_eq!(messages(first.path()), [message::version(10.0)]);
-        assert_eq!(messages(second.path()), [message::version(10.0), message::start(10.0, 20)]);
+        assert_eq!(events(first.path()), [Event::version(10.0)]);
+        assert_eq!(events(second.path()), [Event::version(10.0), Event::start(10.0, 20)]);
     }
 
     #[test]
-    fn what_cannot_be_written_is_an_error() {
+    fn a_file_in_place_of_the_directory_is_an_error() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("file");
         fs::write(&file, "").unwrap();
-        assert!(EventFile::create(&file, 10.0).is_err());
+        assert_eq!(EventFile::create(&file, 10.0).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     }
 }

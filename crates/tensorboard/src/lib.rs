@@ -1,8 +1,5 @@
 //! Scalars as event files that TensorBoard opens.
 //!
-//! By hand, because the format is four messages in a checksummed frame, while `tensorboard-rs` has
-//! rested since 2022 and brings 87,000 lines.
-//!
 //! ```
 //! # let directory = tempfile::tempdir()?;
 //! # let (directory, now) = (directory.path(), 1_700_000_000.0);
@@ -15,28 +12,24 @@
 //!
 //! # A run that was interrupted
 //!
-//! A run that goes on from a checkpoint writes the steps since the checkpoint again.
-//! [`EventFile::resume`] takes a new file for that, and says in it where it goes on, so that every
-//! step is shown once, with its last value:
+//! A run that resumes from a checkpoint writes the steps after the checkpoint again.
+//! [`EventFile::resume`] starts a new file and notes the first step in it, so that TensorBoard shows
+//! every step once, with its last value:
 //!
-//! - TensorBoard's reader in Python (`EventAccumulator`, `--load_fast=false`) reads a directory's
-//!   files in the order of their names and, at the
-//!   note, forgets all values of that step and later ones.
-//! - Its server in Rust, the default, ignores the note. It forgets, tag by tag, all values of a
-//!   step and later ones when a value of that step
-//!   comes. So until a tag is written again its old values stay: as a resumed run repeats what it
-//!   did, they are the values to come.
+//! - The reader in Python (`EventAccumulator`, `--load_fast=false`) reads a directory's files in the
+//!   order of their names. At the note it drops all values of that step and later steps.
+//! - The server in Rust, the default, ignores the note. For each tag it drops all values of a step and
+//!   later steps when a value of that step arrives. Until a tag is written again, its old values stay;
+//!   a resumed run repeats itself, so they are equal to the new ones.
 //!
-//! Both stop reading a file at a record that is cut off, and go on with the next file. Both depend
-//! on the order of names: those of later files are later in the alphabet, even in the same second
-//! and if the clock was set back.
+//! Both stop reading a file at a truncated record and continue with the next file. Both depend on the
+//! order of names: a later file has a name later in the alphabet, even in the same second or after the
+//! clock was set back.
 
 #![forbid(unsafe_code)]
 
-mod crc32c;
+mod event;
 mod event_file;
-mod message;
 mod name;
-mod record;
 
 pub use event_file::EventFile;

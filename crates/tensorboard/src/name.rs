@@ -1,13 +1,13 @@
-//! Names of event files: `events.out.tfevents.<seconds>.<number>.rehearsal`. TensorBoard reads the
-//! files of a directory in the order of names.
+//! Names of event files: `events.out.tfevents.<seconds>.<number>.rehearsal`. TensorBoard reads a
+//! directory's files in the order of their names.
 
 use std::{fs, io, path::Path};
 
-const BEFORE: &str = "events.out.tfevents.";
-const BEHIND: &str = ".rehearsal";
+const PREFIX: &str = "events.out.tfevents.";
+const SUFFIX: &str = ".rehearsal";
 
-/// The name of an event file: when it was begun, and which of that second it is. Names are in order
-/// if these are.
+/// The name of an event file: the second in which it was started, and its number within that second.
+/// Names sort as these do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
     seconds: u64,
@@ -15,9 +15,9 @@ pub struct Name {
 }
 
 impl Name {
-    /// One behind all that are in a directory, of this second or, if the clock was set back, of
-    /// that of the last.
-    pub fn behind_all(directory: &Path, seconds: u64) -> io::Result<Self> {
+    /// A name after all names in a directory: of this second, or of the last file's second if the
+    /// clock was set back.
+    pub fn after_all(directory: &Path, seconds: u64) -> io::Result<Self> {
         let mut last = None;
         for entry in fs::read_dir(directory)? {
             last = last.max(entry?.file_name().to_str().and_then(Self::read));
@@ -26,21 +26,21 @@ impl Name {
         Ok(last.map_or(now, |last| last.next().max(now)))
     }
 
-    /// The next of the same second.
+    /// The next name of the same second.
     pub fn next(self) -> Self {
         Self { number: self.number + 1, ..self }
     }
 
     fn read(name: &str) -> Option<Self> {
-        let (seconds, number) = name.strip_prefix(BEFORE)?.strip_suffix(BEHIND)?.split_once('.')?;
+        let (seconds, number) = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.split_once('.')?;
         Some(Self { seconds: seconds.parse().ok()?, number: number.parse().ok()? })
     }
 }
 
-/// Digits are filled up with zeros, so that the order of the alphabet is that of numbers.
+/// Numbers are padded with zeros, so that names sort as numbers do.
 impl std::fmt::Display for Name {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(f, "{BEFORE}{:010}.{:05}{BEHIND}", self.seconds, self.number)
+        write!(f, "{PREFIX}{:010}.{:05}{SUFFIX}", self.seconds, self.number)
     }
 }
 
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     fn next_in(directory: &Path, seconds: u64) -> String {
-        Name::behind_all(directory, seconds).unwrap().to_string()
+        Name::after_all(directory, seconds).unwrap().to_string()
     }
 
     #[test]
@@ -57,7 +57,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let directory = directory.path();
         let mut names = Vec::new();
-        // The same second thrice, then the clock is set back, then it goes on.
+        // The same second three times, then the clock is set back, then time moves on.
         for seconds in [1_700_000_000, 1_700_000_000, 1_700_000_000, 999, 1_700_000_001] {
             names.push(next_in(directory, seconds));
             fs::write(directory.join(names.last().unwrap()), "").unwrap();
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_others_do_not_matter() {
+    fn other_files_do_not_matter() {
         let directory = tempfile::tempdir().unwrap();
         for name in ["events.out.tfevents.9.host.1", "events.out.tfevents.x.y.rehearsal", "result.json"] {
             fs::write(directory.path().join(name), "").unwrap();

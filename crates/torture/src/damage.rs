@@ -1,16 +1,14 @@
-//! Damage to the bytes of a file: of every kind, in every part of it.
+//! Damages a file: in every way, and in every part of it, even if the part is small.
 
-mod parts;
+use std::{fs, ops::Range, os::unix::fs::symlink, path::Path, process::Command};
 
-use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
+use anyhow::{Result, bail};
+use serde_json::Value;
 
-use anyhow::{Context, Result, bail};
-use parts::parts;
+use crate::{random::Random, table::PACK_HEADER};
 
-use crate::dice::Dice;
-
-/// What is put where a number stood.
-const HUGE: &[&str] = &[
+/// Numbers that replace others, in texts and in eight bytes.
+const TEXT_NUMBERS: [&str; 9] = [
     "18446744073709551615",
     "18446744073709551616",
     "-1",
@@ -21,19 +19,20 @@ const HUGE: &[&str] = &[
     "9007199254740993",
     "2147483648",
 ];
+const NUMBERS: [u64; 6] = [u64::MAX, 0, 1 << 63, 1 << 40, u32::MAX as u64, 0x7ff8_0000_0000_0000];
 
-/// Damages a file, and says how. `other` is a file of the same kind from elsewhere.
-pub fn damage(path: &Path, other: Option<&Path>, dice: &mut Dice) -> Result<String> {
+/// Damages a file, and says how. `other` is the same file of another seed.
+pub fn damage(path: &Path, other: Option<&Path>, random: &mut Random) -> Result<String> {
     let good = fs::read(path)?;
     for _ in 0..100 {
         let mut bytes = good.clone();
-        let how = match dice.below(40) {
-            0 => return replaced(path, dice),
-            1 | 2 if other.is_some_and(Path::is_file) => {
-                bytes = fs::read(other.context("there is one")?)?;
-                "replaced by another one".into()
+        let how = match (random.below(40), other.filter(|other| other.is_file())) {
+            (0, _) => return replace(path, random),
+            (1 | 2, Some(other)) => {
+                bytes = fs::read(other)?;
+                "replaced by that of another seed".into()
             }
-            _ => damaged(&mut bytes, path, dice),
+            _ => damage_bytes(&mut bytes, path, random),
         };
         if bytes != good {
             fs::write(path, bytes)?;
@@ -43,10 +42,10 @@ pub fn damage(path: &Path, other: Option<&Path>, dice: &mut Dice) -> Result<Stri
     bail!("{} cannot be damaged", path.display());
 }
 
-/// Puts something else in its place.
-fn replaced(path: &Path, dice: &mut Dice) -> Result<String> {
+/// Replaces a file by something that is not a regular file.
+fn replace(path: &Path, random: &mut Random) -> Result<String> {
     fs::remove_file(path)?;
-    match dice.below(5) {
+    match random.below(5) {
         0 => return Ok("removed".into()),
         1 => fs::create_dir(path)?,
         2 => drop(Command::new("mkfifo").arg(path).status()?),
@@ -56,73 +55,108 @@ fn replaced(path: &Path, dice: &mut Dice) -> Result<String> {
     Ok("replaced by a directory, a FIFO, a device or a link to itself".into())
 }
 
-fn damaged(bytes: &mut Vec<u8>, path: &Path, dice: &mut Dice) -> String {
+fn damage_bytes(bytes: &mut Vec<u8>, path: &Path, random: &mut Random) -> String {
     let parts = parts(path, bytes);
-    let (part, range) = dice.one(&parts).clone();
+    let (part, range) = random.pick(&parts).clone();
     if range.is_empty() {
-        bytes.extend((0..=dice.below(20)).map(|_| dice.roll() as u8));
+        let count = 1 + random.below(20);
+        bytes.extend(random.bytes(count));
         return "extended by noise".into();
     }
-    let at = range.start + dice.below(range.len());
-    let most = 1 << dice.below(12);
-    let length = 1 + dice.below((bytes.len() - at).min(most));
-    let how = match dice.below(12) {
+    let at = range.start + random.below(range.len());
+    let most = 1 << random.below(12);
+    let length = 1 + random.below((bytes.len() - at).min(most));
+    let how = match random.below(12) {
         0..=3 => {
-            let bit = dice.below(8);
-            bytes[at] ^= 1 << bit;
-            format!("bit {bit} flipped at {at}")
+            bytes[at] ^= 1 << random.below(8);
+            "a bit flipped"
         }
         4 => {
-            bytes[at] = *dice.one(&[0, 1, 0x20, 0x30, 0x39, 0x7f, 0x80, 0xff]);
-            format!("byte {at} set")
+            bytes[at] = *random.pick(&[0, 1, 0x20, 0x30, 0x39, 0x7f, 0x80, 0xff]);
+            "set"
         }
         5 => {
             bytes[at..at + length].fill(0);
-            format!("{length} bytes zeroed at {at}")
+            "zeroed"
         }
         6 => {
             bytes.truncate(at);
-            format!("cut to {at} bytes")
+            "cut"
         }
         7 => {
-            let more = 1 + dice.below(5000);
-            let noise = dice.below(2) == 0;
-            bytes.extend((0..more).map(|_| if noise { dice.roll() as u8 } else { 0 }));
-            format!("{more} bytes added")
+            let more = 1 + random.below(5000);
+            let noise = random.below(2) == 0;
+            bytes.extend(if noise { random.bytes(more) } else { vec![0; more] });
+            "extended"
         }
         8 => {
-            let piece = bytes[at..at + length].to_vec();
-            let to = dice.below(bytes.len() - length + 1);
-            bytes[to..to + length].copy_from_slice(&piece);
-            format!("{length} bytes from {at} copied to {to}")
+            let to = random.below(bytes.len() - length + 1);
+            bytes.copy_within(at..at + length, to);
+            "copied elsewhere"
         }
         9 => {
             bytes.drain(at..at + length);
-            format!("{length} bytes taken out at {at}")
+            "removed"
         }
-        _ => huge(bytes, range, dice),
+        _ => return format!("{part}: {}", replace_number(bytes, range, random)),
     };
-    format!("{part}: {how}")
+    format!("{part}: {how} at byte {at} (length {length})")
 }
 
-/// Replaces a number: digits of a text, or eight bytes of numbers.
-fn huge(bytes: &mut Vec<u8>, range: std::ops::Range<usize>, dice: &mut Dice) -> String {
+/// Replaces a number: the digits of a text, or eight bytes.
+fn replace_number(bytes: &mut Vec<u8>, range: Range<usize>, random: &mut Random) -> String {
     let is_number = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
     let digits: Vec<usize> = range.clone().filter(|&at| bytes[at].is_ascii_digit()).collect();
-    if digits.is_empty() || dice.below(4) == 0 && bytes.len() >= 8 {
+    if digits.is_empty() || random.below(4) == 0 && bytes.len() >= 8 {
         let at = range.start.min(bytes.len().saturating_sub(8));
-        let number = *dice.one(&[u64::MAX, 0, 1 << 63, 1 << 40, u64::from(u32::MAX), f64::NAN.to_bits()]);
-        let end = (at + 8).min(bytes.len());
+        let (number, end) = (*random.pick(&NUMBERS), (at + 8).min(bytes.len()));
         bytes[at..end].copy_from_slice(&number.to_le_bytes()[..end - at]);
-        return format!("{number} at {at}");
+        return format!("{number} at byte {at}");
     }
-    let at = *dice.one(&digits);
+    let at = *random.pick(&digits);
     let start = at - bytes[..at].iter().rev().take_while(|byte| is_number(byte)).count();
     let end = at + bytes[at..].iter().take_while(|byte| is_number(byte)).count();
-    let number = *dice.one(HUGE);
-    let before = String::from_utf8_lossy(&bytes[start..end]).into_owned();
-    bytes.splice(start..end, number.bytes());
-    format!("{before} at {start} replaced by {number}")
+    let number = *random.pick(&TEXT_NUMBERS);
+    let before: Vec<u8> = bytes.splice(start..end, number.bytes()).collect();
+    format!("{} at byte {start} replaced by {number}", String::from_utf8_lossy(&before))
+}
+
+/// The parts of a file, by name: the length, table, header and arrays of safetensors; the header, padding and images of
+/// a pack; the lines of a text; the whole of any other file.
+fn parts(path: &Path, bytes: &[u8]) -> Vec<(String, Range<usize>)> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut parts = Vec::new();
+    if name.ends_with(".safetensors") {
+        parts = arrays(bytes).unwrap_or_default();
+    } else if name.contains(".pack") && bytes.len() > PACK_HEADER {
+        let header = bytes.iter().position(|&byte| byte == b'}').unwrap_or(100).min(PACK_HEADER - 1) + 1;
+        let end = bytes.len() - (bytes.len() - PACK_HEADER).min(400);
+        let ranges = [0..header, header..PACK_HEADER, PACK_HEADER..bytes.len(), end..bytes.len()];
+        parts = ["header", "padding", "images", "end"].map(str::to_owned).into_iter().zip(ranges).collect();
+    } else if std::str::from_utf8(bytes).is_ok() {
+        let mut start = 0;
+        for (i, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+            parts.push((format!("line {}", i + 1), start..start + line.len()));
+            start += line.len();
+        }
+    }
+    if parts.is_empty() { vec![("all".into(), 0..bytes.len())] } else { parts }
+}
+
+fn arrays(bytes: &[u8]) -> Option<Vec<(String, Range<usize>)>> {
+    let length = u64::from_le_bytes(*bytes.first_chunk()?) as usize;
+    let end = 8usize.checked_add(length)?;
+    let table: Value = serde_json::from_slice(bytes.get(8..end)?).ok()?;
+    // The header may have megabytes: the checksum stands at its beginning.
+    let mut parts = vec![("length".into(), 0..8), ("table".into(), 8..end), ("checksum".into(), 8..end.min(160))];
+    for (name, array) in table.as_object()? {
+        let offset = |i: usize| Some(end + usize::try_from(array.get("data_offsets")?.get(i)?.as_u64()?).ok()?);
+        let range = offset(0).zip(offset(1)).map(|(from, to)| from..to);
+        parts.extend(
+            range.filter(|range| !range.is_empty() && range.end <= bytes.len()).map(|range| (name.clone(), range)),
+        );
+    }
+    Some(parts)
 }
 
 #[cfg(test)]
@@ -137,13 +171,25 @@ mod tests {
             let once = || {
                 let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
                 fs::write(&path, "lr = 0.1\nseed = 17\n").unwrap();
-                let how = damage(&path, None, &mut Dice::new(1, "", trial)).unwrap();
-                let kind = fs::symlink_metadata(&path).is_ok_and(|now| now.file_type().is_file());
-                (how, kind.then(|| fs::read(&path).unwrap()))
+                let how = damage(&path, None, &mut Random::new(1, "", trial)).unwrap();
+                let is_file = fs::symlink_metadata(&path).is_ok_and(|now| now.file_type().is_file());
+                (how, is_file.then(|| fs::read(&path).unwrap()))
             };
             let (how, bytes) = once();
             assert!(bytes.as_deref() != Some(b"lr = 0.1\nseed = 17\n"), "{how}");
             assert_eq!(once(), (how, bytes));
         }
+    }
+
+    #[test]
+    fn safetensors_have_a_part_for_each_array_texts_for_each_line_and_others_have_one() {
+        let table = r#"{"a":{"data_offsets":[0,4]},"b":{"data_offsets":[4,6]}}"#;
+        let file = [&(table.len() as u64).to_le_bytes()[..], table.as_bytes(), &[7; 6]].concat();
+        let (found, end) = (parts(Path::new("x/latest.safetensors"), &file), 8 + table.len());
+        assert_eq!(found[0], ("length".into(), 0..8));
+        assert_eq!(found[3..], [("a".into(), end..end + 4), ("b".into(), end + 4..end + 6)]);
+        assert_eq!(parts(Path::new("a.json"), b"{\n}\n"), [("line 1".into(), 0..2), ("line 2".into(), 2..4)]);
+        assert_eq!(parts(Path::new("a.bin"), &[0xff, 1]), [("all".into(), 0..2)]);
+        assert_eq!(parts(Path::new("a.log"), b""), [("all".into(), 0..0)]);
     }
 }

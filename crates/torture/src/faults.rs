@@ -1,13 +1,21 @@
-//! A disk that is full, fails or is interrupted: errors at random system calls (by strace), and
-//! files that may not grow (by a limit, which makes short writes first).
+//! A disk that is full, fails or is interrupted: errors at random system calls (by strace), and a limit on the size of
+//! files, which makes short writes first.
 
 use std::path::Path;
 
 use anyhow::Result;
 
-use crate::{dice::Dice, kills::finished, program::Call, scene::Rehearsed, stage::Stage, strace, tally::Verdict};
+use crate::{
+    process::Call,
+    random::Random,
+    scenario::Reference,
+    strace,
+    table::PANIC_OF_STD,
+    tally::{Verdict, Wrong},
+    workspace::Workspace,
+};
 
-/// What the system may answer.
+/// The errors of each system call.
 const ERRORS: &[(&str, &[&str])] = &[
     ("write", &["ENOSPC", "EIO", "EINTR", "EDQUOT"]),
     ("pwrite64", &["ENOSPC", "EIO", "EINTR"]),
@@ -26,61 +34,45 @@ const ERRORS: &[(&str, &[&str])] = &[
     ("statx", &["EIO", "EACCES"]),
 ];
 
-/// One trial: whether there was a fault, and what came out of it and of the same command after it.
-pub fn trial(rehearsed: &Rehearsed, stage: &Stage, place: &Path, dice: &mut Dice) -> Result<(usize, Verdict)> {
-    rehearsed.scene.prepare(place)?;
-    for _ in 0..dice.below(rehearsed.scene.calls()) {
-        rehearsed.scene.next(stage, place).run(place)?;
+/// One trial: the command with a fault, then the same command without it.
+pub fn trial(reference: &Reference, workspace: &Workspace, directory: &Path, random: &mut Random) -> Result<Verdict> {
+    let scenario = &reference.scenario;
+    scenario.prepare(workspace, directory)?;
+    for _ in 0..random.below(scenario.steps) {
+        scenario.next(workspace, directory).run(directory)?;
     }
-    let (call, lasting) = disturbed(rehearsed, rehearsed.scene.next(stage, place), dice);
-    let what = call.text();
-    let ending = call.run(place)?;
-    let told = |why: &str| format!("{why} ({what})");
-    let hurt = match Verdict::of_failure(&ending) {
-        None => {
-            let ending = if rehearsed.scene.is_over(place) { ending } else { rehearsed.finish(stage, place)? };
-            return Ok((1, with(finished(rehearsed, place, &ending), told)));
+    let (call, lasting) = with_fault(reference, scenario.next(workspace, directory), random);
+    let exit = call.run(directory)?;
+    let failure = match Verdict::of_failure(&exit) {
+        None if scenario.is_over(directory) => return Ok(reference.judge(directory, &exit).after(&call.text())),
+        None => Verdict::Same,
+        // If nothing can be written, a message cannot be written.
+        Some(Verdict::Wrong(Wrong::NoMessage, _)) if lasting && exit.stderr.is_empty() => {
+            Verdict::Refused(String::new())
         }
-        // Where nothing can be written any more, nothing can be said.
-        Some(Verdict::Mute(_)) if lasting && ending.errors.is_empty() => Verdict::Refused(String::new()),
-        // Burn's matrix products ask `lscpu` for the caches, through a pipe. That the pipe fails, which
-        // only we bring about, is a panic of the standard library.
-        Some(Verdict::Panic(told)) if told.contains("library/std/src/sys/process/") => Verdict::Refused(told),
+        Some(Verdict::Wrong(Wrong::Panic, why)) if why.contains(PANIC_OF_STD) => Verdict::Refused(why),
         Some(verdict) => verdict,
     };
-    if hurt.wrong().is_some() {
-        return Ok((1, with(hurt, told)));
+    if failure.is_wrong() {
+        return Ok(failure.after(&call.text()));
     }
-    let after = rehearsed.finish(stage, place)?;
-    let verdict = finished(rehearsed, place, &after);
-    Ok((1, if verdict == Verdict::Same { hurt } else { with(verdict, told) }))
+    let exit = scenario.finish(workspace, directory)?;
+    let verdict = reference.judge(directory, &exit);
+    Ok(if verdict == Verdict::Same { failure } else { verdict.after(&call.text()) })
 }
 
-/// With what was done.
-fn with(verdict: Verdict, told: impl Fn(&str) -> String) -> Verdict {
-    match verdict {
-        Verdict::Another(why) => Verdict::Another(told(&why)),
-        Verdict::Stuck(why) => Verdict::Stuck(told(&why)),
-        Verdict::Mute(why) => Verdict::Mute(told(&why)),
-        Verdict::Panic(why) => Verdict::Panic(told(&why)),
-        Verdict::Signal(why) => Verdict::Signal(told(&why)),
-        Verdict::Hang(why) => Verdict::Hang(told(&why)),
-        verdict => verdict,
-    }
-}
-
-/// A call that meets a fault, and whether the fault lasts.
-fn disturbed(rehearsed: &Rehearsed, call: Call, dice: &mut Dice) -> (Call, bool) {
-    let possible: Vec<_> = ERRORS.iter().filter(|(name, _)| rehearsed.calls.contains_key(*name)).collect();
-    if possible.is_empty() || dice.below(5) == 0 {
-        let blocks = dice.below(40);
+/// A command that meets a fault, and whether the fault lasts.
+fn with_fault(reference: &Reference, call: Call, random: &mut Random) -> (Call, bool) {
+    let possible: Vec<_> = ERRORS.iter().filter(|(name, _)| reference.system_calls.contains_key(*name)).collect();
+    if possible.is_empty() || random.below(5) == 0 {
+        let blocks = random.below(40);
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
-        return (call.through(["sh", "-c", &script, "sh"]), true);
+        return (call.through(&["sh", "-c", &script, "sh"]), true);
     }
-    let (name, errors) = **dice.one(&possible);
-    let (error, number) = (*dice.one(errors), 1 + dice.below(rehearsed.calls[name]));
-    // What is interrupted for ever may be tried for ever.
-    let lasting = error != "EINTR" && dice.below(2) == 0;
+    let (name, errors) = **random.pick(&possible);
+    let (error, number) = (*random.pick(errors), 1 + random.below(reference.system_calls[name]));
+    // A call that is interrupted every time may be repeated for ever.
+    let lasting = error != "EINTR" && random.below(2) == 0;
     let when = if lasting { format!("{number}+") } else { number.to_string() };
-    (strace::injected(call, name, &format!("error={error}:when={when}")), lasting)
+    (strace::inject(call, name, &format!("error={error}:when={when}")), lasting)
 }

@@ -1,70 +1,59 @@
-//! Killed, or asked to stop, at random moments and at random system calls, again and again, then left
-//! to finish.
+//! Kills and interrupts commands at random moments and system calls, several times, then lets them finish.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use anyhow::Result;
 
 use crate::{
-    dice::Dice,
-    program::{Call, Ended, Ending, Whom},
-    scene::Rehearsed,
-    stage::Stage,
+    process::{Call, Exit, Kill, Status},
+    random::Random,
+    scenario::Reference,
     strace,
-    tally::Verdict,
+    table::CHILD_KILLED,
+    tally::{Verdict, Wrong},
+    workspace::Workspace,
 };
 
-/// At most so many kills in one trial.
-const MOST: usize = 5;
+const MOST_KILLS: usize = 5;
 
-/// One trial: how often it was killed, and what came out.
-pub fn trial(rehearsed: &Rehearsed, stage: &Stage, place: &Path, dice: &mut Dice) -> Result<(usize, Verdict)> {
-    rehearsed.scene.prepare(place)?;
-    let (planned, mut kills) = (1 + dice.below(MOST), 0);
-    for _ in 0..planned {
-        let call = disturbed(rehearsed, rehearsed.scene.next(stage, place), dice);
-        let ending = call.run(place)?;
-        if was_killed(&ending) {
+/// One trial: the number of kills, and the verdict.
+pub fn trial(
+    reference: &Reference,
+    workspace: &Workspace,
+    directory: &Path,
+    random: &mut Random,
+) -> Result<(usize, Verdict)> {
+    let scenario = &reference.scenario;
+    scenario.prepare(workspace, directory)?;
+    let mut kills = 0;
+    for _ in 0..=random.below(MOST_KILLS) {
+        let exit = with_kill(reference, scenario.next(workspace, directory), random).run(directory)?;
+        if was_killed(&exit) {
             kills += 1;
-        } else if ending.is_done() && !rehearsed.scene.is_over(place) {
-            // What a user types next may be killed, too.
-        } else if ending.is_done() {
-            return Ok((kills, compared(rehearsed, place, &ending)));
-        } else {
-            let why = Verdict::of_failure(&ending).filter(|verdict| verdict.wrong().is_some());
-            return Ok((kills, why.unwrap_or_else(|| Verdict::Stuck(ending.sentence().into()))));
+        } else if !exit.is_success() {
+            let wrong = Verdict::of_failure(&exit).filter(Verdict::is_wrong);
+            return Ok((kills, wrong.unwrap_or_else(|| Verdict::Wrong(Wrong::Stuck, exit.message().into()))));
+        } else if scenario.is_over(directory) {
+            return Ok((kills, reference.compare(directory, &exit)));
         }
     }
-    let ending = rehearsed.finish(stage, place)?;
-    Ok((kills, finished(rehearsed, place, &ending)))
+    let exit = scenario.finish(workspace, directory)?;
+    Ok((kills, reference.judge(directory, &exit)))
 }
 
-/// What an undisturbed call must come to, after disturbed ones.
-pub fn finished(rehearsed: &Rehearsed, place: &Path, ending: &Ending) -> Verdict {
-    match Verdict::of_failure(ending) {
-        None => compared(rehearsed, place, ending),
-        Some(Verdict::Refused(why)) => Verdict::Stuck(why),
-        Some(verdict) => verdict,
+/// By us; or a process that it had started was killed, and it says so.
+fn was_killed(exit: &Exit) -> bool {
+    let reported = exit.status == Status::Code(1) && exit.stderr.contains(CHILD_KILLED) && !exit.has_panicked();
+    reported || matches!(exit.status, Status::Signal(2 | 9) | Status::Code(130))
+}
+
+fn with_kill(reference: &Reference, call: Call, random: &mut Random) -> Call {
+    if !reference.system_calls.is_empty() && random.below(3) == 0 {
+        let names: Vec<&String> = reference.system_calls.keys().collect();
+        let name = *random.pick(&names);
+        let number = 1 + random.below(reference.system_calls[name]);
+        return strace::inject(call, name, &format!("signal=KILL:when={number}"));
     }
-}
-
-fn compared(rehearsed: &Rehearsed, place: &Path, ending: &Ending) -> Verdict {
-    rehearsed.compare(place, ending).map_or(Verdict::Same, Verdict::Another)
-}
-
-/// By us; or a process that it had started was, and it says so.
-fn was_killed(ending: &Ending) -> bool {
-    let told = ending.ended == Ended::Code(1) && ending.errors.contains("signal: 9");
-    matches!(ending.ended, Ended::Signal(2 | 9) | Ended::Code(130)) || told && !ending.has_panicked()
-}
-
-fn disturbed(rehearsed: &Rehearsed, call: Call, dice: &mut Dice) -> Call {
-    if !rehearsed.calls.is_empty() && dice.below(3) == 0 {
-        let names: Vec<&String> = rehearsed.calls.keys().collect();
-        let name = names[dice.below(names.len())];
-        let number = 1 + dice.below(rehearsed.calls[name]);
-        return strace::injected(call, name, &format!("signal=KILL:when={number}"));
-    }
-    let whom = *dice.one(&[Whom::Process, Whom::Process, Whom::Group, Whom::Group, Whom::Asked]);
-    call.killed_after(Duration::from_secs_f64(rehearsed.lasts.as_secs_f64() * dice.share()), whom)
+    let kill = *random.pick(&[Kill::PROCESS, Kill::PROCESS, Kill::GROUP, Kill::GROUP, Kill::INTERRUPT]);
+    call.killed_after(reference.duration.mul_f64(random.fraction()), kill)
 }

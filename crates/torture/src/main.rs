@@ -1,10 +1,8 @@
-//! `rehearsal-torture`: does to the real binary what accidents and attackers do, and compares with
-//! undisturbed runs bit for bit. Every trial is made from the seed, the part and its number, and can
-//! be done again alone.
+//! `rehearsal-torture`: kills, disturbs and deceives the real binary, and compares with undisturbed runs bit for bit.
+//! Every trial follows from the seed, its kind and its number, and can be repeated alone.
 //!
 //! ```sh
-//! rehearsal-torture --binary target/release/rehearsal --seed 1                 # all of it: hours
-//! rehearsal-torture --binary target/release/rehearsal --seed 1 --seconds 60    # some of everything
+//! rehearsal-torture --binary target/release/rehearsal --seed 1               # every kind of trial
 //! rehearsal-torture --binary target/release/rehearsal --seed 1 --only kills --trial 137
 //! rehearsal-torture soak --binary target/release/rehearsal --minutes 60
 //! ```
@@ -15,52 +13,54 @@
 compile_error!("rehearsal-torture needs a Unix system: signals, FIFOs and links");
 
 mod damage;
-mod dice;
 mod faults;
 mod folders;
+mod inputs;
 mod kills;
 mod mutations;
-mod outcome;
-mod program;
-mod scene;
+mod process;
+mod random;
+mod scenario;
 mod servers;
-mod session;
+mod snapshot;
 mod soak;
-mod stage;
 mod strace;
 mod syncs;
+mod table;
 mod tally;
+mod trials;
+mod workspace;
 
 use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-/// Torture the binary: kills, faults of the disk, damaged files, hostile folders and servers, and whether what is
-/// renamed was synced.
+/// Tests the binary with kills, disk faults, damaged files, hostile folders and servers, and checks that files are
+/// synced before they are renamed.
 #[derive(Parser)]
 #[command(name = "rehearsal-torture", args_conflicts_with_subcommands = true)]
-pub struct Args {
-    /// The binary under torture
+struct Args {
+    /// The binary to test
     #[arg(long, default_value = "target/release/rehearsal", global = true)]
     binary: PathBuf,
     #[command(subcommand)]
-    other: Option<Other>,
+    command: Option<Command>,
     #[command(flatten)]
-    session: session::Session,
+    trials: trials::Options,
 }
 
 #[derive(Subcommand)]
-enum Other {
-    /// An hour of learning at full memory: does it grow?
-    Soak(soak::Soak),
+enum Command {
+    /// Train for an hour with a full memory: do memory, open files or threads grow?
+    Soak(soak::Options),
 }
 
 fn main() -> Result<ExitCode> {
     let args = Args::parse();
-    let fine = match &args.other {
-        Some(Other::Soak(soak)) => soak.run(&args.binary)?,
-        None => args.session.run(&args.binary)?,
+    let passed = match &args.command {
+        Some(Command::Soak(options)) => soak::run(options, &args.binary)?,
+        None => trials::run(&args.trials, &args.binary)?,
     };
-    Ok(if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

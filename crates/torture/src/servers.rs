@@ -1,205 +1,181 @@
-//! Servers on this machine that answer what no server should.
+//! Hostile servers on this machine, for `data fetch`.
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Result as IoResult, Write},
     net::{TcpListener, TcpStream},
     path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
     thread,
     time::Duration,
 };
 
 use anyhow::Result;
 
-use crate::{dice::Dice, outcome::Outcome, program::Call, scene::Fetch, scene::Scene, stage::Stage, tally::Verdict};
+use crate::{
+    process::Call,
+    random::Random,
+    snapshot::Snapshot,
+    table::{ARCHIVE, FETCH, FETCH_BY_HAND, FETCHED},
+    tally::{Verdict, Wrong},
+    workspace::Workspace,
+};
 
-/// What a server does with a request: the archive, where the asked range begins, how many requests
-/// came before.
-pub type Answer = fn(&mut TcpStream, &[u8], Option<usize>, usize) -> std::io::Result<()>;
+/// A request for a file.
+struct Request<'a> {
+    stream: TcpStream,
+    file: &'a [u8],
+    /// The start of the range that it asks for.
+    start: Option<usize>,
+    /// The number of requests before it.
+    before: usize,
+}
 
-/// Servers whose trials take less than seconds.
-pub const QUICK: &[(&str, Answer)] = &[
-    ("a good server", |stream, file, start, _| honest(stream, file, start, usize::MAX)),
-    ("cut after each 5,000 bytes", |stream, file, start, _| honest(stream, file, start, 5000)),
-    ("says more than it sends, the last time less", |stream, file, start, before| {
-        let claimed = if before < 2 { file.len() + 1000 } else { file.len() };
-        let body = &file[start.unwrap_or(0).min(file.len())..];
-        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {claimed}\r\nConnection: close\r\n\r\n")?;
-        stream.write_all(if before < 2 { body } else { file })
-    }),
-    ("says less than it sends", |stream, file, _, _| {
-        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", file.len() / 2)?;
-        stream.write_all(file)
-    }),
-    ("no length, and cut", |stream, file, _, _| {
-        write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
-        stream.write_all(&file[..file.len() / 3])
-    }),
-    ("redirects in a circle", |stream, _, _, _| {
-        write!(
-            stream,
-            "HTTP/1.1 302 Found\r\nLocation: /cifar-100-binary.tar.gz\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-        )
-    }),
-    ("redirects to a file of this machine", |stream, _, _, _| {
-        write!(
-            stream,
-            "HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-        )
-    }),
-    ("a page in place of the archive", |stream, _, _, _| {
-        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: 21\r\nConnection: close\r\n\r\n<html>Log in.</html>\n")
-    }),
-    ("nothing", |stream, _, _, _| write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")),
-    ("404", |stream, _, _, _| {
-        write!(stream, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-    }),
-    ("headers without end", |stream, _, _, _| {
-        write!(stream, "HTTP/1.1 200 OK\r\n")?;
-        (0..100_000).try_for_each(|i| write!(stream, "X-{i}: {i}\r\n"))
-    }),
-    ("another range than was asked for", |stream, file, start, _| {
-        if start.is_none() {
-            return honest(stream, file, None, 5000);
-        }
-        let total = file.len();
-        write!(
-            stream,
-            "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 7-{}/{total}\r\nContent-Length: {}\r\n\r\n",
-            total - 1,
-            total - 7
-        )?;
-        stream.write_all(&file[7..])
-    }),
-    ("noise in place of the archive", |stream, file, _, _| {
-        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", file.len())?;
-        let mut dice = Dice::new(1, "noise", 0);
-        stream.write_all(&file.iter().map(|_| dice.roll() as u8).collect::<Vec<_>>())
-    }),
-    ("a length beyond all numbers", |stream, file, _, _| {
-        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\nConnection: close\r\n\r\n")?;
-        stream.write_all(file)
-    }),
-];
+type Answer = fn(&mut Request) -> IoResult<()>;
 
-/// Servers for which the program waits before it gives up.
-pub const SLOW: &[(&str, Answer)] = &[
-    ("without end", |stream, _, _, _| {
-        write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
-        let block = [7; 1 << 16];
+pub const COUNT: usize = SERVERS.len();
+const SERVERS: &[(&str, Answer)] = &[
+    ("a good server", |request| request.serve(usize::MAX)),
+    ("cut after each 5,000 bytes", |request| request.serve(5000)),
+    ("says more than it sends, the last time less", |request| {
+        let rest = &request.file[request.start.unwrap_or(0).min(request.file.len())..];
+        let honest = request.before >= 2;
+        request.sized(request.file.len() + if honest { 0 } else { 1000 }, if honest { request.file } else { rest })
+    }),
+    ("says less than it sends", |request| request.sized(request.file.len() / 2, request.file)),
+    ("no length, and cut", |request| request.reply("200 OK", &request.file[..request.file.len() / 3])),
+    ("redirects in a circle", |request| {
+        request.reply("302 Found\r\nLocation: /cifar-100-binary.tar.gz\r\nContent-Length: 0", b"")
+    }),
+    ("redirects to a file of this machine", |request| {
+        request.reply("302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0", b"")
+    }),
+    ("a page in place of the archive", |request| request.sized(21, b"<html>Log in.</html>\n")),
+    ("nothing", |request| request.sized(0, b"")),
+    ("404", |request| request.reply("404 Not Found\r\nContent-Length: 0", b"")),
+    ("headers without end", |request| {
+        write!(request.stream, "HTTP/1.1 200 OK\r\n")?;
+        (0..100_000).try_for_each(|i| write!(request.stream, "X-{i}: {i}\r\n"))
+    }),
+    ("another range than was asked for", |request| match request.start {
+        None => request.serve(5000),
+        Some(_) => request.partial(7, usize::MAX),
+    }),
+    ("noise in place of the archive", |request| {
+        let noise = Random::new(1, "noise", 0).bytes(request.file.len());
+        request.sized(noise.len(), &noise)
+    }),
+    ("a length beyond all numbers", |request| {
+        request.reply("200 OK\r\nContent-Length: 99999999999999999999999", request.file)
+    }),
+    ("without end", |request| {
+        request.reply("200 OK", b"")?;
         loop {
-            stream.write_all(&block)?;
+            request.stream.write_all(&[7; 1 << 16])?;
         }
     }),
-    ("a byte a second", |stream, file, _, _| {
-        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", file.len())?;
-        file.iter().try_for_each(|byte| {
+    ("a byte a second", |request| {
+        request.sized(request.file.len(), b"")?;
+        request.file.iter().try_for_each(|byte| {
             thread::sleep(Duration::from_secs(1));
-            stream.write_all(&[*byte])
+            request.stream.write_all(&[*byte])
         })
     }),
-    ("silence", |_, _, _, _| {
+    ("silence", |_| {
         thread::sleep(Duration::from_mins(5));
         Ok(())
     }),
-    ("200 and 416 in turn", |stream, file, start, _| match start {
-        None => honest(stream, file, None, 5000),
-        Some(_) => {
-            write!(stream, "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-        }
+    ("200 and 416 in turn", |request| match request.start {
+        None => request.serve(5000),
+        Some(_) => request.reply("416 Range Not Satisfiable\r\nContent-Length: 0", b""),
     }),
-    ("500 for ever", |stream, _, _, _| {
-        write!(stream, "HTTP/1.1 500 Sorry\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-    }),
-    ("closes at once", |_, _, _, _| Ok(())),
-    ("no HTTP", |stream, _, _, _| stream.write_all(b"220 mail.example.org ESMTP\r\n")),
+    ("500 for ever", |request| request.reply("500 Sorry\r\nContent-Length: 0", b"")),
+    ("closes at once", |_| Ok(())),
+    ("not HTTP", |request| request.stream.write_all(b"220 mail.example.org ESMTP\r\n")),
 ];
 
-fn honest(stream: &mut TcpStream, file: &[u8], start: Option<usize>, most: usize) -> std::io::Result<()> {
-    let (total, from) = (file.len(), start.unwrap_or(0).min(file.len()));
-    match start {
-        Some(_) => write!(
-            stream,
-            "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {from}-{}/{total}\r\nContent-Length: {}\r\n",
-            total - 1,
-            total - from
-        )?,
-        None => write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {total}\r\n")?,
+impl Request<'_> {
+    /// A status line, perhaps with headers, and a body.
+    fn reply(&mut self, head: &str, body: &[u8]) -> IoResult<()> {
+        write!(self.stream, "HTTP/1.1 {head}\r\nConnection: close\r\n\r\n")?;
+        self.stream.write_all(body)
     }
-    write!(stream, "ETag: \"one\"\r\nConnection: close\r\n\r\n")?;
-    let body = &file[from..];
-    stream.write_all(&body[..body.len().min(most)])
+
+    fn sized(&mut self, length: usize, body: &[u8]) -> IoResult<()> {
+        self.reply(&format!("200 OK\r\nContent-Length: {length}"), body)
+    }
+
+    /// The file, or the rest of it that was asked for, but at most some bytes.
+    fn serve(&mut self, most: usize) -> IoResult<()> {
+        let (file, length) = (self.file, self.file.len());
+        match self.start {
+            Some(start) => self.partial(start.min(length), most),
+            None => {
+                self.reply(&format!("200 OK\r\nContent-Length: {length}\r\nETag: \"one\""), &file[..length.min(most)])
+            }
+        }
+    }
+
+    fn partial(&mut self, from: usize, most: usize) -> IoResult<()> {
+        let (body, total) = (&self.file[from..], self.file.len());
+        let head = format!(
+            "206 Partial Content\r\nContent-Range: bytes {from}-{}/{total}\r\nContent-Length: {}\r\nETag: \"one\"",
+            total - 1,
+            body.len()
+        );
+        self.reply(&head, &body[..body.len().min(most)])
+    }
 }
 
-/// Starts a server and gives its address.
-fn serve(answer: Answer, file: Vec<u8>) -> Result<String> {
+/// Starts a server, and gives the command that fetches the archive from it.
+fn fetch(workspace: &Workspace, answer: Answer) -> Result<Call> {
+    let file = fs::read(workspace.shared(ARCHIVE))?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
-    let url = format!("http://{}", listener.local_addr()?);
-    let before = Arc::new(AtomicUsize::new(0));
+    let call = workspace.call(&format!("{FETCH} --mirror http://{}", listener.local_addr()?));
     thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let (file, before) = (file.clone(), Arc::clone(&before));
+        for (before, stream) in listener.incoming().flatten().enumerate() {
+            let file = file.clone();
             thread::spawn(move || {
-                let mut stream = stream;
-                let start = asked(&stream);
-                let _ = answer(&mut stream, &file, start, before.fetch_add(1, Ordering::Relaxed));
+                let start = requested_start(&stream);
+                answer(&mut Request { stream, file: &file, start, before })
             });
         }
     });
-    Ok(url)
+    Ok(call)
 }
 
-/// Reads a request: where the range begins that it asks for.
-fn asked(stream: &TcpStream) -> Option<usize> {
-    let lines = BufReader::new(stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
-    let lines: Vec<String> = lines.collect();
-    let range = lines.iter().find_map(|line| line.to_lowercase().strip_prefix("range: bytes=").map(str::to_owned))?;
-    range.trim_end_matches('-').parse().ok()
+/// Reads a request: the start of the range that it asks for.
+fn requested_start(stream: &TcpStream) -> Option<usize> {
+    let lines = BufReader::new(stream).lines().map_while(IoResult::ok).take_while(|line| !line.is_empty());
+    let lines: Vec<String> = lines.map(|line| line.to_lowercase()).collect();
+    lines.iter().find_map(|line| line.strip_prefix("range: bytes="))?.trim_end_matches('-').parse().ok()
 }
 
-/// Fetches the archive from a server that does what servers should.
-pub fn from_a_good_one(stage: &Stage) -> Result<Call> {
-    let url = serve(|stream, file, start, _| honest(stream, file, start, usize::MAX), fs::read(stage.archive()?)?)?;
-    Ok(fetching(stage, &url))
+pub fn fetch_from_good_server(workspace: &Workspace) -> Result<Call> {
+    fetch(workspace, SERVERS[0].1)
 }
 
-fn fetching(stage: &Stage, url: &str) -> Call {
-    stage.call(&["data", "fetch", "cifar100", "--mirror", url, "--trust", "--part", "-q"])
+/// What the archive becomes.
+pub fn expected(workspace: &Workspace) -> Result<Snapshot> {
+    let directory = workspace.directory("fetched")?;
+    let exit = workspace.call(FETCH_BY_HAND).succeed(&directory)?;
+    Snapshot::new(FETCHED, &directory, &exit)
 }
 
-/// What a good server's file becomes.
-pub fn expected(stage: &Stage) -> Result<Outcome> {
-    let place = stage.place("fetched")?;
-    Fetch { archive: stage.archive()? }.next(stage, &place).run(&place)?;
-    Outcome::of_tree(&place.join("data/cifar100"))
-}
-
-/// One trial: the archive arrives whole, or the program says why not.
-pub fn trial(answer: Answer, name: &str, stage: &Stage, place: &Path, expected: &Outcome) -> Result<Verdict> {
-    let archive = stage.archive()?;
-    let fetch = Fetch { archive: archive.clone() };
-    let url = serve(answer, fs::read(archive)?)?;
-    let ending = fetching(stage, &url).run(place)?;
-    let told = |why: &str| format!("{name}: {why}");
-    Ok(match Verdict::of_failure(&ending) {
-        Some(Verdict::Refused(why)) => {
-            // What failed is no obstacle for what is right.
-            let again = fetch.next(stage, place).run(place)?;
-            let found = Outcome::of_tree(&place.join("data/cifar100"))?;
-            match expected.difference(&found) {
-                _ if !again.is_done() => Verdict::Stuck(told(again.sentence())),
-                Some(difference) => Verdict::Another(told(&difference)),
-                None => Verdict::Refused(why),
-            }
-        }
-        Some(verdict) => verdict,
-        None => match expected.difference(&Outcome::of_tree(&place.join("data/cifar100"))?) {
-            None => Verdict::Same,
-            Some(difference) => Verdict::Another(told(&difference)),
+/// One trial: the archive arrives complete, or the program says why not, and then takes it if it was fetched by hand.
+pub fn trial(number: usize, workspace: &Workspace, directory: &Path, expected: &Snapshot) -> Result<(String, Verdict)> {
+    let (name, answer) = SERVERS[number];
+    let mut exit = fetch(workspace, answer)?.run(directory)?;
+    let first = Verdict::of_failure(&exit).unwrap_or(Verdict::Same);
+    if matches!(first, Verdict::Refused(_)) {
+        exit = workspace.call(FETCH_BY_HAND).run(directory)?;
+    }
+    let verdict = match first {
+        wrong @ Verdict::Wrong(..) => wrong,
+        _ if !exit.is_success() => Verdict::Wrong(Wrong::Stuck, exit.message().into()),
+        first => match expected.compare(FETCHED, directory, &exit) {
+            Verdict::Same => first,
+            another => another,
         },
-    })
+    };
+    Ok((name.into(), verdict.after(name)))
 }

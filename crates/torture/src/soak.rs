@@ -1,126 +1,124 @@
-//! An hour of learning at full memory: resident memory, open files and threads must stay as they
-//! are.
-
-mod curve;
-mod sample;
+//! An hour of training with a full memory: resident memory, open files and threads must not grow.
 
 use std::{
     fs::{self, File},
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail};
-use curve::svg;
-use sample::{Sample, sample};
+use anyhow::{Context, Result, ensure};
 
-use crate::program::signal;
+use crate::{process::Kill, table};
 
-/// Samples before this share of the time do not count: the memory fills, buffers find their size.
+/// Samples before this share of the time are not counted: the memory fills, buffers find their size.
 const WARM_UP: f64 = 0.1;
-/// By how much the second half may lie above the first.
+/// How much higher the mean of the second half may be.
 const GROWTH: f64 = 0.03;
 
-/// What to soak, and where to write what was seen.
 #[derive(clap::Args)]
-pub struct Soak {
-    /// How long
+pub struct Options {
+    /// How long to train
     #[arg(long, default_value_t = 60.0)]
     minutes: f64,
-    /// Seconds between two looks
+    /// Seconds between two samples
     #[arg(long, default_value_t = 10.0)]
     every: f64,
-    /// Where to write what was seen, a line each look
+    /// The file of all samples
     #[arg(long, default_value = "soak.csv")]
     csv: PathBuf,
-    /// Epochs of each task, enough for the time; by default as many as a probe says, which is wrong where a
-    /// machine is busy only at the beginning
+    /// Epochs of each task, enough for the time; by default measured for some seconds, which is wrong if the machine is
+    /// busy only then
     #[arg(long)]
     epochs: Option<usize>,
-    /// Only look again at what was seen before, as --csv has it
-    #[arg(long)]
-    again: bool,
-    /// Where to draw it
-    #[arg(long, default_value = "soak.svg")]
-    svg: PathBuf,
 }
 
-/// Every part that keeps something from step to step is on: diagnostics, event files, a checkpoint
-/// every half minute.
-const SETTINGS: &str = "method = 'pcr'\nretrieval = 'balanced'\nmemory = 500\nwidth = 8\ntasks = 5\nthreads = 1\n\
-                        diagnostics = true\ntensorboard = true\ncheckpoint-minutes = 0.5\n";
+/// One look at a process: seconds since the first, then the values of [`MEASURES`].
+type Sample = [f64; 4];
+const MEASURES: [&str; 3] = ["resident memory, MB", "open files", "threads"];
+const CSV_HEADER: &str = "seconds,resident_mb,files,threads\n";
 
-impl Soak {
-    /// True if all stayed flat.
-    pub fn run(&self, binary: &Path) -> Result<bool> {
-        if self.again {
-            let samples = sample::read(&fs::read_to_string(&self.csv)?)?;
-            fs::write(&self.svg, svg(&samples))?;
-            return Ok(judge(&samples));
-        }
-        let binary = &fs::canonicalize(binary)?;
-        let place = tempfile::tempdir()?;
-        let epochs = match self.epochs {
-            Some(epochs) => epochs,
-            None => self.probed(binary, place.path())?,
-        };
-        eprintln!("{epochs} epochs of 250 steps should last {:.0} minutes", self.minutes);
-        fs::write(place.path().join("soak.toml"), format!("{SETTINGS}epochs = {epochs}\n"))?;
-        let mut child = start(binary, place.path(), "soak.toml", "soak")?;
-        let samples = self.watch(&mut child);
-        signal(&child.id().to_string(), "INT")?;
-        let status = child.wait()?;
-        let errors = fs::read_to_string(place.path().join("soak.errors"))?;
-        if !matches!(status.code(), Some(0 | 130)) {
-            bail!("the run ended with {status}: {errors}");
-        }
-        let steps = fs::read_to_string(place.path().join("soak/steps.jsonl"))?.lines().count();
-        println!("{steps} lines of steps");
-        let samples = samples?;
-        fs::write(&self.csv, sample::csv(&samples))?;
-        fs::write(&self.svg, svg(&samples))?;
-        Ok(judge(&samples))
-    }
+/// True if nothing grew.
+pub fn run(options: &Options, binary: &Path) -> Result<bool> {
+    let (binary, directory) = (fs::canonicalize(binary)?, tempfile::tempdir()?);
+    let directory = directory.path();
+    let epochs = match options.epochs {
+        Some(epochs) => epochs,
+        None => options.measured_epochs(&binary, directory)?,
+    };
+    eprintln!("{epochs} epochs of {} steps should take {:.0} minutes", table::SOAK_STEPS_PER_EPOCH, options.minutes);
+    let mut child = start(&binary, directory, "soak", epochs)?;
+    let samples = options.watch(&mut child);
+    Kill::INTERRUPT.send(child.id())?;
+    let status = child.wait()?;
+    let stderr = fs::read_to_string(directory.join("soak.stderr"))?;
+    ensure!(matches!(status.code(), Some(0 | 130)), "the run ended with {status}: {stderr}");
+    println!("{} lines of steps", steps(directory, "soak")?);
+    let samples = samples?;
+    fs::write(&options.csv, to_csv(&samples))?;
+    Ok(judge(&samples))
+}
 
-    /// So many that the last task has begun when the time is over: measured over some seconds.
-    fn probed(&self, binary: &Path, place: &Path) -> Result<usize> {
-        fs::write(place.join("probe.toml"), format!("{SETTINGS}epochs = 1000000\n"))?;
-        let begun = Instant::now();
-        let mut child = start(binary, place, "probe.toml", "probe")?;
+impl Options {
+    /// Enough epochs that the last task has begun when the time is over.
+    fn measured_epochs(&self, binary: &Path, directory: &Path) -> Result<usize> {
+        let started = Instant::now();
+        let mut child = start(binary, directory, "probe", 1_000_000)?;
         thread::sleep(Duration::from_secs_f64((self.minutes * 60.0 / 20.0).clamp(5.0, 60.0)));
-        signal(&child.id().to_string(), "INT")?;
+        Kill::INTERRUPT.send(child.id())?;
         child.wait()?;
-        let steps = fs::read_to_string(place.join("probe/steps.jsonl"))?.lines().count();
-        let a_second = steps as f64 / begun.elapsed().as_secs_f64();
-        Ok(((a_second * self.minutes * 60.0 / 250.0) as usize).max(1))
+        let per_second = steps(directory, "probe")? as f64 / started.elapsed().as_secs_f64();
+        Ok(((per_second * self.minutes * 60.0 / table::SOAK_STEPS_PER_EPOCH) as usize).max(1))
     }
 
     fn watch(&self, child: &mut Child) -> Result<Vec<Sample>> {
-        let (begun, mut samples) = (Instant::now(), Vec::new());
+        let (started, mut samples) = (Instant::now(), Vec::new());
         let limit = Duration::from_secs_f64(self.minutes * 60.0);
-        while begun.elapsed() < limit && child.try_wait()?.is_none() {
-            // The process may end between the two looks.
-            samples.extend(sample(child.id(), begun.elapsed().as_secs_f64()).ok());
-            thread::sleep(Duration::from_secs_f64(self.every).min(limit.saturating_sub(begun.elapsed())));
+        while started.elapsed() < limit && child.try_wait()?.is_none() {
+            // The process may end before it is looked at.
+            samples.extend(sample(child.id(), started.elapsed().as_secs_f64()).ok());
+            thread::sleep(Duration::from_secs_f64(self.every).min(limit.saturating_sub(started.elapsed())));
         }
         Ok(samples)
     }
 }
 
-fn start(binary: &Path, place: &Path, file: &str, out: &str) -> Result<Child> {
-    let errors = File::create(place.join(format!("{out}.errors")))?;
+fn start(binary: &Path, directory: &Path, name: &str, epochs: usize) -> Result<Child> {
+    let settings = format!("{name}.toml");
+    fs::write(directory.join(&settings), format!("{}epochs = {epochs}\n", table::SOAK))?;
+    let stderr = File::create(directory.join(format!("{name}.stderr")))?;
     let mut command = Command::new(binary);
-    command.args(["run", file, "--out", out, "--quiet"]).current_dir(place);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn().context("the run cannot be started")
+    command.args(["run", &settings, "--out", name, "--quiet"]).current_dir(directory).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).spawn().context("the run cannot be started")
 }
 
-/// Says what was seen, and whether it was flat.
+fn steps(directory: &Path, name: &str) -> Result<usize> {
+    Ok(fs::read_to_string(directory.join(name).join(table::STEPS))?.lines().count())
+}
+
+/// What Linux says about a process.
+fn sample(process: u32, seconds: f64) -> Result<Sample> {
+    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
+    let value = |name: &str| -> Result<f64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).with_context(|| format!("no {name}"))?;
+        Ok(line.split_whitespace().next().unwrap_or("").parse()?)
+    };
+    let files = fs::read_dir(format!("/proc/{process}/fd"))?.count() as f64;
+    Ok([seconds, value("VmRSS:")? / 1000.0, files, value("Threads:")?])
+}
+
+fn to_csv(samples: &[Sample]) -> String {
+    let line = |[seconds, resident, files, threads]: &Sample| format!("{seconds:.0},{resident:.1},{files},{threads}\n");
+    format!("{CSV_HEADER}{}", samples.iter().map(line).collect::<String>())
+}
+
+/// Prints the means of both halves, and tells whether nothing grew.
 fn judge(samples: &[Sample]) -> bool {
-    let minutes = samples.last().map_or(0.0, |last| last.seconds / 60.0);
-    println!("{} looks in {minutes:.1} minutes", samples.len());
-    let counted: Vec<Sample> = samples.iter().copied().filter(|one| one.seconds >= WARM_UP * 60.0 * minutes).collect();
+    let seconds = samples.last().map_or(0.0, |last| last[0]);
+    println!("{} samples in {:.1} minutes", samples.len(), seconds / 60.0);
+    let counted: Vec<&Sample> = samples.iter().filter(|sample| sample[0] >= WARM_UP * seconds).collect();
     let (first, second) = counted.split_at(counted.len() / 2);
     if first.is_empty() {
         println!("too short to tell");
@@ -128,8 +126,8 @@ fn judge(samples: &[Sample]) -> bool {
     }
     println!("| | first half, mean | second half, mean | change |\n|---|---|---|---|");
     let mut flat = true;
-    for (name, of) in sample::MEASURES {
-        let mean = |half: &[Sample]| half.iter().map(of).sum::<f64>() / half.len() as f64;
+    for (i, name) in MEASURES.iter().enumerate() {
+        let mean = |half: &[&Sample]| half.iter().map(|sample| sample[i + 1]).sum::<f64>() / half.len() as f64;
         let change = mean(second) / mean(first) - 1.0;
         println!("| {name} | {:.1} | {:.1} | {:+.2} % |", mean(first), mean(second), 100.0 * change);
         flat &= change <= GROWTH;
@@ -143,14 +141,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_grows_is_not_flat() {
-        let of = |grows: f64| -> Vec<Sample> {
-            let one = |i: u32| {
-                let resident = 100.0 + grows * f64::from(i);
-                Sample { seconds: f64::from(i), resident, files: 9.0, threads: 2.0 }
-            };
-            (0..100).map(one).collect()
+    fn growth_is_not_flat() {
+        let of = |growth: f64| -> Vec<Sample> {
+            (0..100).map(f64::from).map(|i| [i, 100.0 + growth * i, 9.0, 2.0]).collect()
         };
-        assert!(judge(&of(0.0)) && judge(&of(-0.1)) && !judge(&of(0.1)) && !judge(&[]));
+        assert!(judge(&of(0.0)));
+        assert!(judge(&of(-0.1)));
+        assert!(!judge(&of(0.1)));
+        assert!(!judge(&[]));
+    }
+
+    #[test]
+    fn this_process_has_memory_files_and_threads() {
+        let [seconds, resident, files, threads] = sample(std::process::id(), 7.0).unwrap();
+        assert!(resident > 0.1 && files >= 3.0 && threads >= 1.0, "{resident} {files} {threads}");
+        let csv = to_csv(&[[seconds, resident, files, threads]]);
+        assert!(csv.starts_with("seconds,resident_mb,files,threads\n7,"), "{csv}");
     }
 }

@@ -1,4 +1,4 @@
-//! strace, where it is installed: kills and errors at the n-th system call.
+//! strace: counts system calls, and makes the n-th one fail or kill.
 
 use std::{
     collections::BTreeMap,
@@ -9,80 +9,54 @@ use std::{
 
 use anyhow::Result;
 
-use crate::program::Call;
+use crate::process::{Call, Exit};
 
-/// The calls that make, read and change files.
-const CALLS: &[&str] = &[
-    "write",
-    "pwrite64",
-    "writev",
-    "read",
-    "pread64",
-    "openat",
-    "rename",
-    "renameat",
-    "renameat2",
-    "fsync",
-    "fdatasync",
-    "ftruncate",
-    "unlink",
-    "unlinkat",
-    "mkdir",
-    "mkdirat",
-    "flock",
-    "fcntl",
-    "lseek",
-    "getdents64",
-    "statx",
-    "newfstatat",
-    "close",
-    "mmap",
-];
+const STRACE: [&str; 3] = ["strace", "-f", "--seccomp-bpf"];
+/// The system calls that make, read and change files.
+const FILE_CALLS: &str = "write,pwrite64,writev,read,pread64,openat,rename,renameat,renameat2,fsync,fdatasync,ftruncate,\
+                          unlink,unlinkat,mkdir,mkdirat,flock,fcntl,lseek,getdents64,statx,newfstatat,close,mmap";
 
-/// How often an undisturbed process of a scene makes each call.
-pub type Counts = BTreeMap<String, usize>;
-
-/// Whether strace can be used here.
-pub fn is_there() -> bool {
-    let mut traced = Command::new("strace");
-    traced.args(["-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=write", "true"]);
-    traced.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    traced.status().is_ok_and(|status| status.success())
+/// Whether strace is installed and may trace.
+pub fn is_available() -> bool {
+    let mut command = Command::new(STRACE[0]);
+    command.args(&STRACE[1..]).args(["-o", "/dev/null", "-e", "trace=write", "true"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-/// Counts the calls of an undisturbed process. strace counts those of each thread for itself: the
-/// highest counts.
-pub fn count(call: &Call, place: &Path) -> Result<Counts> {
-    let log = place.with_added_extension("strace");
-    let wrapper = ["strace", "-f", "--seccomp-bpf", "-o"].map(Into::into).into_iter();
-    let wrapper =
-        wrapper.chain([log.clone().into_os_string(), "-e".into(), format!("trace={}", CALLS.join(",")).into()]);
-    call.clone().through(wrapper).run(place)?;
-    let counts = counted(&String::from_utf8_lossy(&fs::read(&log)?));
-    fs::remove_file(log)?;
-    Ok(counts)
+/// Runs a command and gives the log of some of its system calls.
+pub fn log(call: Call, directory: &Path, system_calls: &str, options: &[&str]) -> Result<(Exit, String)> {
+    let path = directory.with_added_extension("strace");
+    let (file, trace) = (path.to_string_lossy(), format!("trace={system_calls}"));
+    let exit = call.through(&[&STRACE, options, &["-o", &file, "-e", &trace]].concat()).run(directory)?;
+    let log = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+    fs::remove_file(path)?;
+    Ok((exit, log))
 }
 
-fn counted(log: &str) -> Counts {
-    let mut each: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for line in log.lines() {
-        let Some((thread, rest)) = line.split_once(' ') else { continue };
-        let Some((name, _)) = rest.trim_start().split_once('(') else { continue };
-        *each.entry((thread, name)).or_default() += 1;
+/// Counts the system calls of an undisturbed command.
+pub fn count(call: Call, directory: &Path) -> Result<BTreeMap<String, usize>> {
+    Ok(counted(&log(call, directory, FILE_CALLS, &[])?.1))
+}
+
+/// The highest count of a thread, because strace counts those of each thread separately.
+fn counted(log: &str) -> BTreeMap<String, usize> {
+    let (mut by_thread, mut highest) = (BTreeMap::new(), BTreeMap::new());
+    for (thread, call) in log.lines().filter_map(|line| line.split_once(' ')) {
+        let name = call.trim_start().split_once('(').map_or("", |(name, _)| name);
+        if FILE_CALLS.split(',').any(|call| call == name) {
+            let count: &mut usize = by_thread.entry((thread, name)).or_default();
+            *count += 1;
+            let most: &mut usize = highest.entry(name.to_owned()).or_default();
+            *most = (*count).max(*most);
+        }
     }
-    let mut counts = Counts::new();
-    for ((_, name), count) in each {
-        let most = counts.entry(name.to_owned()).or_default();
-        *most = (*most).max(count);
-    }
-    counts.retain(|name, _| CALLS.contains(&name.as_str()));
-    counts
+    highest
 }
 
-/// A call in which something happens at system calls: `injected` is what strace injects.
-pub fn injected(call: Call, name: &str, injected: &str) -> Call {
-    let (trace, inject) = (format!("trace={name}"), format!("inject={name}:{injected}"));
-    call.through(["strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", &trace, "-e", &inject])
+/// A command in which something happens at a system call.
+pub fn inject(call: Call, system_call: &str, what: &str) -> Call {
+    let (trace, inject) = (format!("trace={system_call}"), format!("inject={system_call}:{what}"));
+    call.through(&[&STRACE[..], &["-o", "/dev/null", "-e", &trace, "-e", &inject]].concat())
 }
 
 #[cfg(test)]
@@ -90,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_counted_by_thread() {
+    fn system_calls_are_counted_by_thread() {
         let log = "7 write(1, \"x\", 1) = 1\n7 write(1, \"y\", 1) = 1\n8 write(2, \"z\", 1) = 1\n7 +++ exited with 0 +++\n\
                    8 <... read resumed>\n7 brk(NULL) = 0\n12  rename(\"a\", \"b\") = 0\n";
         assert_eq!(counted(log), [("rename".to_owned(), 1), ("write".to_owned(), 2)].into());

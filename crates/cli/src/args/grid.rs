@@ -16,7 +16,7 @@ Examples:
   rehearsal grid submit my.toml --cpus 4 --time 1-0         on a Slurm cluster; then wait, logs, cancel
 
 A grid file has three parts. Every combination of the values in [axes] is a run; an axis of tables sets several settings at once. [fixed] \
-is what all runs share. Each [[exclude]] leaves out the combinations that have all of its settings.
+has the settings that all runs share. Each [[exclude]] leaves out the combinations that have all of its settings.
 
   [fixed]
   dataset = \"embedded\"
@@ -27,8 +27,8 @@ is what all runs share. Each [[exclude]] leaves out the combinations that have a
   method = \"er\"
   seed = 2
 
-Settings have the names of an experiment file: see `rehearsal run --help`. Runs that are finished are skipped and those that were stopped \
-go on, so the same command starts a grid, continues it and, at the end, does nothing.";
+Settings have the names of an experiment file: see `rehearsal run --help`. Finished runs are skipped and stopped runs continue, so the same \
+command starts a grid, continues it and, at the end, does nothing.";
 
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -40,7 +40,7 @@ pub struct Grid {
     pub file: Option<PathBuf>,
     #[command(flatten)]
     pub place: Place,
-    /// How many runs at a time, each in a process of its own [default: one per core, at most 8]
+    /// How many runs at a time, each in its own process [default: one per core, at most 8]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
     /// Threads of all runs together; results do not depend on it [default: one per core]
@@ -49,7 +49,7 @@ pub struct Grid {
     /// Only the runs with these settings, such as method=pcr,seed=0
     #[arg(long, value_name = "SETTINGS")]
     pub only: Option<Only>,
-    /// Show what would run and for how long, and begin nothing
+    /// Show what would run and for how long, and start nothing
     #[arg(long)]
     pub dry_run: bool,
     /// Go on with other runs when one fails; failures are listed at the end
@@ -59,10 +59,10 @@ pub struct Grid {
 
 #[derive(Clone, clap::Args)]
 pub struct Place {
-    /// Where the runs are [default: runs/ and the name of the file]
+    /// Directory of the runs [default: runs/ and the name of the file]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Where the data sets' files are, if the grid does not say it
+    /// Directory of the data sets, if the grid file does not name one
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 }
@@ -73,16 +73,16 @@ Examples:
   rehearsal grid status runs/my/manifest.jsonl
   rehearsal grid status my.toml --json | jq -r 'select(.state == \"failed\").name'
 
-A run is done, running, failed, stopped (the same command goes on with it), left, or foreign (its directory holds something else). Of a \
-grid that was submitted to Slurm also queued, or requeued, and where it runs; without Slurm, what the files say.";
+A run is done, running, failed, stopped (the same command continues it), left, or foreign (its directory holds something else). In a \
+grid that was submitted to Slurm, a run may also be queued or requeued, and the node that runs it is shown.";
 
 const RUN_ONE_EXAMPLES: &str = "\
 Examples:
   rehearsal grid run-one my.toml --index 7
   rehearsal grid run-one runs/my/manifest.jsonl --index $TASK --threads 4 --batch
 
-Asked to stop, by Ctrl-C or SIGTERM, a run goes to its next checkpoint and ends with 130; the same command goes on. Other exit codes: 0 \
-done, 1 failed on the way, 2 refused.";
+On Ctrl-C or SIGTERM, a run goes to its next checkpoint and ends with 130; the same command continues it. Other exit codes: 0 done, 1 \
+failed on the way, 2 wrong input.";
 
 const SUBMIT_EXAMPLES: &str = "\
 Examples:
@@ -91,30 +91,30 @@ Examples:
   rehearsal grid submit my.toml --chunk 10 -- --account=vision --exclude=node7
   rehearsal grid submit my.toml --script-only          writes the script and prints its path
 
-Submits one array of the runs that are not done, prints the number of its job and returns. Short runs share a task: by an estimate from a \
-few measured steps, tasks take about half an hour, or --chunk says how many. Some time before a task's time is over, or when it loses its \
-node, its run is saved and the task queued again. What is queued or running already is left out, so the same command later submits just \
-what is left. See docs/cluster.md.";
+Submits one array of the runs that are not done, prints the number of its job and returns. Short runs share a task: tasks take about half \
+an hour, by a few measured steps, or have --chunk runs each. Before a task's time is over, or when it loses its node, its run is saved and \
+the task is queued again. Runs that are queued or running are left out, so the same command later submits only what is left. See \
+docs/cluster.md.";
 
 const WAIT_EXAMPLES: &str = "\
 Examples:
   rehearsal grid wait my.toml && rehearsal report runs/my
   rehearsal grid wait my.toml --every 60
 
-Waits until no run is running, queued or requeued, and says each time the numbers change. Ends with 0 if all are done, with 1 if not.";
+Waits until no run is running, queued or requeued, and prints the counts whenever they change. Exit code 0 if all runs are done, 1 if not.";
 
 const LOGS_EXAMPLES: &str = "\
 Examples:
   rehearsal grid logs my.toml er-random-seed0
   rehearsal grid logs my.toml 7 | less                 by its number
 
-Prints why the run failed, if it did, and what the Slurm tasks said that had it, the last one last.";
+Prints the output of the Slurm tasks that had the run, in order, and why it failed, if it did.";
 
 const CANCEL_EXAMPLES: &str = "\
 Examples:
   rehearsal grid cancel my.toml
 
-Runs that are under way stop at a checkpoint. `rehearsal grid submit` later submits what is left.";
+Running runs stop at a checkpoint. `rehearsal grid submit` later submits what is left.";
 
 #[derive(clap::Args)]
 pub struct Known {
@@ -131,16 +131,16 @@ pub struct Submit {
     /// Only the runs with these settings, such as method=pcr,seed=0
     #[arg(long, value_name = "SETTINGS")]
     pub only: Option<Only>,
-    /// Where in the cluster [default: the cluster's]
+    /// Partition of the cluster [default: the cluster's]
     #[arg(long, value_name = "P")]
     pub partition: Option<String>,
     /// The longest a task may take: minutes, hours:minutes:seconds or days-hours [default: the partition's]
     #[arg(long, value_name = "T")]
     pub time: Option<TimeLimit>,
-    /// Graphics cards of each task
+    /// GPUs of each task
     #[arg(long, value_name = "N")]
     pub gpus: Option<u16>,
-    /// Processors of each task, which are the threads of its run
+    /// Processors of each task, and threads of its run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub cpus: Option<u16>,
     /// Memory of each task, such as 8G [default: the cluster's]
@@ -149,7 +149,7 @@ pub struct Submit {
     /// The most tasks at a time [default: as many as the cluster gives]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_running: Option<u32>,
-    /// Runs of each task; nothing is measured then [default: about half an hour of them]
+    /// Runs of each task [default: about half an hour of runs, by a few measured steps]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub chunk: Option<u32>,
     /// Seconds before the end of a task's time at which its run is saved
@@ -158,14 +158,14 @@ pub struct Submit {
     /// Write the script and print its path, but submit nothing
     #[arg(long)]
     pub script_only: bool,
-    /// More options of sbatch, behind --
+    /// More options for sbatch, after --
     #[arg(last = true, value_name = "SBATCH OPTIONS")]
     pub extra: Vec<String>,
 }
 
 #[derive(Subcommand)]
 pub enum Part {
-    /// Say what is done, running, failed and left
+    /// Show which runs are done, running, failed and left
     #[command(after_help = STATUS_EXAMPLES)]
     Status {
         #[command(flatten)]
@@ -182,16 +182,16 @@ pub enum Part {
     Wait {
         #[command(flatten)]
         grid: Known,
-        /// Seconds between two looks
+        /// Seconds between two checks
         #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86400))]
         every: u64,
     },
-    /// Show what a run said
+    /// Show the log of a run
     #[command(after_help = LOGS_EXAMPLES)]
     Logs {
         #[command(flatten)]
         grid: Known,
-        /// The run's name, or its number
+        /// The run's name, or its index
         name: String,
     },
     /// Cancel what was submitted to Slurm
@@ -200,21 +200,21 @@ pub enum Part {
         #[command(flatten)]
         grid: Known,
     },
-    /// Do, or go on with, one run of the grid
+    /// Start or continue one run of the grid
     #[command(after_help = RUN_ONE_EXAMPLES)]
     RunOne {
         #[command(flatten)]
         grid: Known,
-        /// Which, from 0, in the order of the manifest
+        /// Index of the run, from 0, in the order of the manifest
         #[arg(long, value_name = "I")]
         index: usize,
         /// Threads; results do not depend on it [default: one per core]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
         threads: Option<u16>,
-        /// Under a scheduler, which may ask more than once: only the first request to stop counts
+        /// For schedulers, which may ask twice: only the first request to stop counts
         #[arg(long)]
         batch: bool,
-        /// Tell a grid how far it is, and stop when it goes away
+        /// Report progress to a grid, and stop when it is gone
         #[arg(long, hide = true)]
         worker: bool,
     },

@@ -82,7 +82,7 @@ pub struct How {
     /// For a new model: pcr, cls-er, er-ace, aser, der-pp, a-gem, er or fine-tune [default: pcr]
     #[arg(long, value_name = "NAME")]
     pub method: Option<MethodKind>,
-    /// For a new model, who is replayed: balanced, mir, imir, aser, memory-match or random [default: balanced]
+    /// For a new model, who is replayed: random, balanced, mir, imir, aser or memory-match [default: random]
     #[arg(long, value_name = "NAME")]
     pub retrieval: Option<RetrievalKind>,
     /// For a new model, who stays in memory: class-balanced, reservoir, gss or aser [default: class-balanced]
@@ -375,7 +375,7 @@ pub struct Export {
 mod tests {
     use clap::CommandFactory;
     use rehearsal::config::PartialConfig;
-    use rehearsal_model::Defaults;
+    use rehearsal::learner::Defaults;
 
     use crate::args::Args;
 
@@ -408,10 +408,9 @@ mod tests {
             let help = learn.get_arguments().find(|arg| arg.get_id() == flag).unwrap().get_help().unwrap().to_string();
             help.rsplit_once("[default: ").unwrap().1.trim_end_matches(']').to_owned()
         };
-        let few = Defaults::new(1);
-        assert_eq!(said("passes"), format!("by how many there are, {} at most", few.passes));
+        assert_eq!(said("passes"), format!("by how many there are, {} at most", Defaults::epochs(1)));
         assert_eq!(said("size"), format!("by the photos, {} at most", Defaults::size(usize::MAX)));
-        assert_eq!((said("lr"), said("schedule")), (few.lr.to_string(), few.schedule.to_string()));
+        assert_eq!((said("lr"), said("schedule")), (Defaults::LR.to_string(), Defaults::SCHEDULE.to_string()));
         let learner = Defaults::settings().learner().unwrap();
         assert_eq!((said("width"), said("seed")), (learner.width.to_string(), learner.seed.to_string()));
         let (method, retrieval) = (learner.method.to_string(), learner.retrieval.unwrap().to_string());

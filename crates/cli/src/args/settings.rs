@@ -8,6 +8,7 @@ use rehearsal::{
     config::{ConfigError, PartialConfig},
     device::DeviceKind,
 };
+use rehearsal_files::text::wrap_at;
 use rehearsal_runs::{Place, SETTINGS, Setting};
 
 use crate::flags::as_flags;
@@ -92,27 +93,11 @@ pub fn only_in_files() -> String {
     let mut text = String::new();
     for (setting, whose) in only {
         let whose = if whose.is_empty() { String::new() } else { format!("{whose}: ") };
-        for (i, line) in wrapped(&format!("{whose}{}", help(setting)), COLUMNS - 4 - width).iter().enumerate() {
+        for (i, line) in wrap_at(&format!("{whose}{}", help(setting)), COLUMNS - 4 - width).iter().enumerate() {
             let _ = writeln!(text, "  {:width$}  {line}", if i == 0 { setting.name } else { "" });
         }
     }
     text
-}
-
-/// In lines of at most so many characters, but never less than a word.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().expect("it begins with one");
-        if line.is_empty() {
-            line.push_str(word);
-        } else if line.chars().count() + 1 + word.chars().count() <= width {
-            line.extend([" ", word]);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -145,20 +130,15 @@ mod tests {
     fn help_says_the_default_that_is_used() {
         let nothing = PartialConfig::default();
         let blurry = PartialConfig::parse("stream = 'blurry'").unwrap();
-        let kept = PartialConfig::parse("score = 'kept-features'").unwrap();
         for setting in SETTINGS {
             let Some(default) = PartialConfig::default_text(setting.name) else { continue };
-            let settings = match setting.name {
-                "blur" => &blurry,
-                "feature-age" => &kept,
-                _ => &nothing,
-            };
+            let settings = if setting.name == "blur" { &blurry } else { &nothing };
             let used = resolved(settings, setting.name);
             match (setting.name, used) {
                 // Words for what depends on the data, the machine or the method.
                 ("threads" | "tasks", Some(_)) | ("data" | "size", None) => {}
                 (name, None) => assert!(["all", "false"].contains(&default.as_str()) || name == "stream", "{name}"),
-                ("retrieval" | "memory-policy" | "views" | "score-norm", Some(used)) => {
+                ("retrieval" | "memory-policy" | "views", Some(used)) => {
                     assert!(default.starts_with(&used), "{default}");
                 }
                 (name, Some(used)) => assert_eq!(default.replace(' ', ""), used, "{name}"),
@@ -168,7 +148,6 @@ mod tests {
         for name in ["retrieval", "memory-policy"] {
             assert!(PartialConfig::default_text(name).unwrap().ends_with(&resolved(&aser, name).unwrap()));
         }
-        assert!(PartialConfig::default_text("score-norm").unwrap().ends_with(&resolved(&kept, "score-norm").unwrap()));
         assert!(PartialConfig::default_text("views").unwrap().ends_with(&resolved(&aser, "views").unwrap()));
         assert!(help(Setting::find("lr").unwrap()).ends_with("[default: 0.1]"));
     }
@@ -192,6 +171,5 @@ mod tests {
         assert!(list.contains("  temperature         PCR: ") && list.contains("[default: 0.09]"), "{list}");
         assert!(!list.contains("custom-method") && !list.contains("data-sha256") && !list.contains("momentum "));
         assert!(list.lines().all(|line| line.chars().count() <= COLUMNS), "{list}");
-        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
     }
 }

@@ -1,8 +1,4 @@
-//! `rehearsal bench`: the workload of one balanced step, as the PyTorch yardstick measures it; and
-//! cheaper retrievals.
-
-mod count;
-mod retrieval;
+//! `rehearsal bench`: the workload of one balanced step, as the PyTorch yardstick measures it.
 
 use std::{process::ExitCode, time::Instant};
 
@@ -25,8 +21,7 @@ use serde_json::json;
 
 use crate::{
     args::{Bench, Benchmark, StepBench},
-    flags::as_flags,
-    printer::{message, print},
+    printer::print,
 };
 
 const CLASSES: usize = 100;
@@ -39,7 +34,6 @@ const ENGINE: &str = concat!("rehearsal ", env!("CARGO_PKG_VERSION"));
 pub fn bench(args: &Bench) -> Result<ExitCode> {
     match &args.what {
         Benchmark::Step(args) => bench_step(args),
-        Benchmark::Retrieval(args) => retrieval::retrieval(args),
     }
 }
 
@@ -47,20 +41,10 @@ pub fn bench(args: &Bench) -> Result<ExitCode> {
 fn bench_step(args: &StepBench) -> Result<ExitCode> {
     let [width, size, threads] = [args.width, args.size, args.threads].map(usize::from);
     let settings = PartialConfig { width: Some(width), device: Some(args.device), ..PartialConfig::default() };
-    let room = || -> Result<Device> {
-        let config = settings.learner()?;
-        check_room(&config, ImageShape { height: size, width: size, channels: 3 }, CLASSES)?;
-        Ok(args.device.open()?)
-    };
-    let device = match room() {
-        Ok(device) => device,
-        Err(error) => {
-            message(&as_flags(&format!("error: {error:#}")));
-            return Ok(ExitCode::from(2));
-        }
-    };
-    let measured = on_threads(threads, || if args.count { count::count(args) } else { Ok(step(args, &device)) });
-    let mut line = measured.context("threads cannot be started")??;
+    check_room(&settings.learner()?, ImageShape { height: size, width: size, channels: 3 }, CLASSES)?;
+    let device = args.device.open()?;
+    let measured = on_threads(threads, || step(args, &device));
+    let mut line = measured.context("threads cannot be started")?;
     let DeviceIdentity { backend, adapter } = identify(&device);
     line["device"] = json!(args.device);
     line["backend"] = json!(backend);

@@ -10,12 +10,11 @@ use serde_json::json;
 use crate::{
     args::model::{Class, ClassVerb},
     printer::{message, print},
-    user_error::exit_code,
 };
 
 /// Renames a class, or retires it.
 pub fn class(args: &Class) -> Result<ExitCode> {
-    exit_code(change(args))
+    change(args)
 }
 
 fn change(args: &Class) -> Result<ExitCode> {

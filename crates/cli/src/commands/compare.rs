@@ -7,11 +7,13 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use rehearsal_report::{compare::Comparison, readings::is_reestimated, run::Run, study::Study};
+use rehearsal_files::pattern::fits;
+use rehearsal_report::{compare::Comparison, readings::is_recalibrated, run::Run, study::Study};
 
 use crate::{
     args,
     printer::{self, message, print},
+    user_error::UserError,
 };
 
 /// Reads two sets of runs and prints them side by side.
@@ -22,22 +24,15 @@ pub fn compare(args: &args::Compare) -> Result<ExitCode> {
         let comparison = Comparison::new((&a_name, &a), (&b_name, &b))?;
         Ok((a, b, comparison))
     });
-    match compared {
-        Ok((a, b, comparison)) => {
-            let sides = [(args.a.as_path(), &a[..]), (args.b.as_path(), &b[..])];
-            let text = if args.json {
-                printer::comparison_json(sides, &comparison, args.recalibrated)
-            } else {
-                printer::comparison(sides, &comparison, args.recalibrated)
-            };
-            print(&text)?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(error) => {
-            message(&format!("error: {error:#}"));
-            Ok(ExitCode::from(2))
-        }
-    }
+    let (a, b, comparison) = compared.map_err(|error| UserError(format!("{error:#}")))?;
+    let sides = [(args.a.as_path(), &a[..]), (args.b.as_path(), &b[..])];
+    let text = if args.json {
+        printer::comparison_json(sides, &comparison, args.recalibrated)
+    } else {
+        printer::comparison(sides, &comparison, args.recalibrated)
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The finished runs at or below a path, whose last part may be a pattern, each as what it says first
@@ -53,11 +48,11 @@ fn runs(path: &Path, recalibrated: bool) -> Result<Vec<Run>> {
     if !recalibrated {
         return Ok(first);
     }
-    let has_no_other = |run: &&Run| !is_reestimated(run) && !again.iter().any(|other| other.path == run.path);
+    let has_no_other = |run: &&Run| !is_recalibrated(run) && !again.iter().any(|other| other.path == run.path);
     if let Some(run) = first.iter().find(has_no_other) {
         bail!("{} was tested with the norm's statistics as training left them only", run.path.display());
     }
-    Ok(first.into_iter().filter(is_reestimated).chain(again).collect())
+    Ok(first.into_iter().filter(is_recalibrated).chain(again).collect())
 }
 
 /// The directories that a pattern names, in order.
@@ -75,34 +70,4 @@ fn matching(path: &Path) -> Result<Vec<PathBuf>> {
         bail!("no directory is named {}", path.display());
     }
     Ok(found)
-}
-
-/// Whether a name fits a pattern, in which `*` stands for anything.
-fn fits(pattern: &str, name: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
-    let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
-    let inner = name.strip_prefix(start).and_then(|name| name.strip_suffix(end));
-    // The first place for each part leaves the most for those after it.
-    let found = inner.and_then(|inner| {
-        middle.split('*').try_fold(inner, |left, part| left.find(part).map(|at| &left[at + part.len()..]))
-    });
-    found.is_some()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fits;
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        assert!(
-            fits("er-*", "er-random-0") && fits("*-0", "er-random-0") && fits("e*r*0", "er-random-0") && fits("*", "é")
-        );
-        assert!(
-            fits("*", "") && fits("a*b*c", "abbc") && fits("a**c", "ac") && !fits("a*a", "a") && !fits("a*b*c", "ac")
-        );
-        let (pattern, name) = ("*a".repeat(40) + "*b", "a".repeat(250));
-        assert!(!fits(&pattern, &name), "and soon");
-        assert!(!fits("er-*", "pcr-random-0") && !fits("er", "er-random-0") && !fits("*-1", "er-random-0"));
-    }
 }

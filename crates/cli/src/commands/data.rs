@@ -10,37 +10,23 @@ mod verify;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use rehearsal_data::{Chain, DataError, Progress, Request, choice::UnknownName, printable};
+use rehearsal_data::{Chain, Progress, Request};
 
 use crate::{
     args::data::{Data, Verb, Which},
-    hints::print_hint,
-    printer::{Bar, message},
+    printer::Bar,
 };
 
 /// Runs a verb of `data`.
 pub fn data(args: &Data) -> Result<ExitCode> {
-    let done = match &args.verb {
+    match &args.verb {
         Verb::List(list) => list::list(list),
         Verb::Fetch(fetch) => fetch::fetch(fetch),
         Verb::Verify(look) => verify::verify(look),
         Verb::Preview(preview) => preview::preview(preview),
         Verb::Stats(look) => stats::stats(look),
         Verb::Clean(clean) => clean::clean(clean),
-    };
-    match done {
-        Err(error) if is_user_error(&error) => {
-            message(&printable(&format!("error: {error:#}")));
-            print_hint(&error);
-            Ok(ExitCode::from(2))
-        }
-        done => done,
     }
-}
-
-/// Whether the request is wrong, rather than something that happened while it was carried out.
-fn is_user_error(error: &anyhow::Error) -> bool {
-    error.is::<UnknownName>() || error.downcast_ref().is_some_and(DataError::is_user_error)
 }
 
 /// A progress bar, unless `quiet`.

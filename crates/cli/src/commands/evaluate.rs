@@ -19,7 +19,7 @@ use crate::{
     args::model::Evaluate,
     photos,
     printer::{clipped, columns, count, message, percent, plural, print},
-    user_error::{UserError, exit_code, model_first},
+    user_error::{UserError, model_first},
 };
 
 /// How many classes that the model does not know are named.
@@ -27,7 +27,7 @@ const NAMED: usize = 10;
 
 /// Measures a model on photos that it has not learned.
 pub fn evaluate(args: &Evaluate) -> Result<ExitCode> {
-    exit_code(evaluate_folder(args))
+    evaluate_folder(args)
 }
 
 /// What a model predicted for every photo of a folder.
@@ -140,7 +140,7 @@ fn judge(args: &Evaluate) -> Result<Evaluation> {
             path,
             image,
             shows,
-            predicted: place(&predicted.class).unwrap_or(0),
+            predicted: place(&predicted.class).expect("only active classes are predicted"),
             probability: predicted.probability,
         };
     let photos = read.into_iter().zip(predicted).map(judged).collect();

@@ -8,11 +8,11 @@ use rehearsal_model::{Model, ModelError};
 use serde_json::json;
 
 use super::predict::version;
-use crate::{args::model::Export, printer::print, user_error::exit_code};
+use crate::{args::model::Export, printer::print};
 
 /// Writes a model for other programs and prints where.
 pub fn export(args: &Export) -> Result<ExitCode> {
-    exit_code(write(args))
+    write(args)
 }
 
 fn write(args: &Export) -> Result<ExitCode> {

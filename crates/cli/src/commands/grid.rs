@@ -1,39 +1,35 @@
-//! `rehearsal grid`: many runs, in processes of their own, resumable at any moment.
+//! `rehearsal grid`: many runs, each in its own process, resumable at any moment.
 
 mod cancel;
-mod estimate;
-mod log;
+mod experiments;
 mod logs;
-mod plan;
-mod pool;
-mod queue;
-mod state;
 mod status;
 mod submit;
 mod wait;
 mod worker;
 
 use std::{
-    collections::VecDeque,
-    process::ExitCode,
-    time::{Duration, Instant},
+    process::{Command, ExitCode},
+    time::Duration,
 };
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Error, Result};
 use rehearsal_data::printable;
-use rehearsal_runs::{DirectoryError, GridLock, RunDirectory};
+use rehearsal_files::threads::cores;
+use rehearsal_grid::{
+    Ending, Estimate, Event, Job, Outcome, Plan, PlanError, Schedule, State, log,
+    slurm::{ScriptError, SlurmError},
+};
+use rehearsal_runs::RunDirectory;
 
 use crate::{
     args::grid::{Grid, Known, Part},
+    exit_code,
     interrupt::Asked,
-    printer::{Overview, clock, message, percent, print},
+    printer::{Overview, clock, message, percent, plural, print},
 };
-use estimate::Estimate;
-use plan::{Job, Plan};
-use pool::{Ending, Event, Pool};
-use state::State;
 
-/// Runs a grid, or says how far it is.
+/// Runs a grid, or does what the subcommand says.
 pub fn grid(args: &Grid) -> Result<ExitCode> {
     match (&args.what, &args.file) {
         (Some(Part::Status { grid, json }), _) => status::status(grid, *json),
@@ -51,22 +47,20 @@ pub fn grid(args: &Grid) -> Result<ExitCode> {
     }
 }
 
-fn refuse(error: &anyhow::Error) -> ExitCode {
-    message(&format!("error: {error:#}"));
-    ExitCode::from(2)
+/// What to do about an error of a grid.
+pub fn hint(error: &Error) -> Option<&'static str> {
+    match error.downcast_ref()? {
+        PlanError::Foreign(_) => Some("choose another `--out`"),
+        PlanError::NoName(_) => Some("`rehearsal grid status` lists names and indices"),
+        PlanError::Slurm(SlurmError::Missing(_)) => {
+            Some("on one machine use `rehearsal grid`; `--script-only` writes the script without Slurm")
+        }
+        PlanError::Script(ScriptError::TooShort { .. }) => Some("give a longer `--time` or a shorter `--warning`"),
+        _ => None,
+    }
 }
 
-/// How many there are of each state, in words.
-fn counted(states: &[State]) -> String {
-    let of = |wanted: &str| states.iter().filter(|state| state.name() == wanted).count();
-    let names = ["done", "running", "queued", "requeued", "failed", "stopped", "left", "foreign"];
-    let parts = names.map(|name| (of(name), name));
-    let parts: Vec<String> =
-        parts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
-    format!("{} run{}: {}", states.len(), if states.len() == 1 { "" } else { "s" }, parts.join(", "))
-}
-
-/// What a session is about: the runs that were chosen, and those of them that are not done.
+/// The runs that were chosen, and those of them that are not done.
 struct Session {
     plan: Plan,
     states: Vec<State>,
@@ -78,13 +72,9 @@ struct Session {
 }
 
 fn run(args: &Grid, file: &Known) -> Result<ExitCode> {
-    let session = match prepare(args, file) {
-        Ok(session) => session,
-        Err(error) => return Ok(refuse(&error)),
-    };
+    let session = prepare(args, file)?;
     let Session { plan, states, chosen, waiting, .. } = &session;
-    let of: Vec<State> = chosen.iter().map(|&index| states[index].clone()).collect();
-    message(&format!("{} in {}", counted(&of), plan.directory.path().display()));
+    say_counts(plan, chosen.iter().map(|&index| &states[index]));
     if !args.dry_run {
         let done = chosen.iter().filter(|&&index| states[index] == State::Done);
         done.for_each(|&index| log::remove(&plan.jobs[index].log));
@@ -99,24 +89,22 @@ fn run(args: &Grid, file: &Known) -> Result<ExitCode> {
     match estimate(&session) {
         Ok(line) => message(&line),
         Err(error) if args.continue_on_error => message(&format!("no estimate: {error:#}")),
-        Err(error) => return Ok(refuse(&error)),
+        Err(error) => return Err(error),
     }
     if args.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
-    match begin(plan, Duration::ZERO) {
-        Ok(_lock) => work(&session, args.continue_on_error),
-        Err(error) => Ok(refuse(&error)),
-    }
+    let _lock = plan.hold(Duration::ZERO, || ())?;
+    work(&session, args.continue_on_error)
 }
 
 fn prepare(args: &Grid, file: &Known) -> Result<Session> {
-    let plan = Plan::read(file)?;
+    let plan = experiments::read(file)?;
     let chosen = plan.chosen(args.only.as_ref())?;
     let states = plan.states();
     for &index in &chosen {
         if let State::Foreign(why) = &states[index] {
-            return Err(anyhow!("{why}"));
+            return Err(PlanError::Foreign(why.clone()).into());
         }
     }
     let waiting: Vec<usize> = chosen.iter().copied().filter(|&index| states[index] != State::Done).collect();
@@ -125,126 +113,76 @@ fn prepare(args: &Grid, file: &Known) -> Result<Session> {
     Ok(Session { plan, states, chosen, waiting, jobs, threads })
 }
 
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+fn say_counts<'a>(plan: &Plan, states: impl IntoIterator<Item = &'a State>) {
+    message(&format!("{} in {}", State::count(states), plan.directory.path().display()));
 }
 
-/// What would become of a run.
+/// What a dry run says about a run.
 fn would(job: &Job, state: &State) -> String {
     let what = match state {
         State::Left => "would run",
         State::Running(_) => "is running:",
         _ => "would go on:",
     };
-    format!("{:>4} {what} {}{}\n", job.planned.index, job.planned.name, printable(&state.more()))
+    format!("{:>4} {what} {}{}\n", job.planned.index, job.planned.name, printable(&state.details()))
 }
 
-/// Opens all data, so that what is missing is told at once, and measures a few steps.
+/// Opens all data, so that missing data is told at once, and measures a few steps.
 fn estimate(Session { plan, states, waiting, jobs, threads, .. }: &Session) -> Result<String> {
-    plan.check_data(waiting)?;
+    experiments::check_data(plan, waiting)?;
     message("measuring a few steps …");
-    Ok(Estimate::measure(plan, states, waiting, *threads)?.line(*jobs, *threads))
+    let estimate = Estimate::measure(plan, states, waiting, |job| experiments::measure(job, *threads))?;
+    Ok(estimate_line(&estimate, *jobs, *threads))
 }
 
-/// Makes the grid's directory, writes the manifest, and keeps other grids out while the lock lives.
-/// One who has it is waited for, but no longer than this.
-fn begin(plan: &Plan, patience: Duration) -> Result<GridLock> {
-    let start = Instant::now();
-    let mut waited = false;
-    loop {
-        match plan.directory.hold() {
-            Ok(lock) => {
-                plan.directory.write_manifest(&rehearsal_grid::manifest(&plan.planned()))?;
-                return Ok(lock);
-            }
-            Err(DirectoryError::Busy(_)) if start.elapsed() < patience => {
-                if !std::mem::replace(&mut waited, true) {
-                    message("another process has the grid: waiting for it");
-                }
-                std::thread::sleep(Duration::from_millis(200));
-            }
-            Err(DirectoryError::Busy(path)) => return Err(anyhow!("another grid is running in {}", path.display())),
-            Err(error) => return Err(error.into()),
-        }
-    }
+fn estimate_line(estimate: &Estimate, jobs: usize, threads: usize) -> String {
+    let from = match (estimate.measured, estimate.kinds) {
+        (measured, kinds) if measured == kinds => String::new(),
+        (measured, kinds) => format!(" ({measured} of {kinds} kinds of run were measured)"),
+    };
+    format!(
+        "{} at a time on {} each: about {} by a few measured steps{from}, tests not counted",
+        plural(jobs, "run"),
+        plural(threads, "thread"),
+        clock(estimate.duration(jobs))
+    )
 }
 
-/// Does what is waiting, some at a time. A run that another process holds is left for later.
-fn work(session: &Session, go_on: bool) -> Result<ExitCode> {
+/// This program, to start workers with.
+fn program() -> Result<std::path::PathBuf> {
+    std::env::current_exe().context("this program cannot find itself")
+}
+
+/// Does the runs that are waiting, and shows how far they are.
+fn work(session: &Session, continue_on_error: bool) -> Result<ExitCode> {
     let Session { plan, chosen, waiting, jobs, threads, .. } = session;
     let mut overview = Overview::new(chosen.len() - waiting.len(), chosen.len());
-    let asked = Asked::listen(|_| {})?;
-    let mut pool = Pool::new(plan.directory.manifest(), *threads)?;
-    let mut queue: VecDeque<usize> = waiting.iter().copied().collect();
-    let (mut failed, mut stopping): (Vec<(usize, String)>, bool) = (Vec::new(), false);
-    let mut waited = false;
-    loop {
-        while !stopping && pool.running() < *jobs {
-            let Some(index) = next(plan, &mut queue) else { break };
-            match pool.start(index, &plan.jobs[index]) {
-                Ok(()) => overview.start(index, plan.jobs[index].planned.name.as_str()),
-                Err(error) => fail(index, format!("{error:#}"), go_on, &mut failed, &mut stopping),
-            }
+    let (asked, program) = (Asked::listen(|_| {})?, program()?);
+    let command = |job: &Job| {
+        let mut command = Command::new(&program);
+        command.args(["grid", "run-one", "--worker", "--index", &job.planned.index.to_string()]);
+        command.args(["--threads", &threads.to_string()]).arg(plan.directory.manifest());
+        command
+    };
+    let stop_requests = || asked.times();
+    let schedule = Schedule { jobs: *jobs, continue_on_error, command: &command, stop_requests: &stop_requests };
+    let outcome = schedule.run(plan, waiting, |event| match event {
+        Event::Started(job) => overview.start(job.planned.index, job.planned.name.as_str()),
+        Event::Progress(index, progress) => overview.progress(index, &progress),
+        Event::Ended(job, ending) => {
+            overview.end(job.planned.index, &ended(job, &ending), matches!(ending, Ending::Done));
         }
-        if pool.running() == 0 {
-            if stopping || queue.is_empty() {
-                break;
-            }
-            if !std::mem::replace(&mut waited, true) {
-                overview.say("all that is left is held by other processes: waiting for them");
-            }
-            std::thread::sleep(Duration::from_millis(500));
-        }
-        match pool.next_event() {
-            None => overview.tick(),
-            Some(Event::Progress { index, told }) => overview.progress(index, &told),
-            Some(Event::Ended { index, status, said }) => {
-                let ending = Ending::new(status, &said, &plan.jobs[index].log, stopping || asked.times() > 0);
-                overview.end(index, &ended(&plan.jobs[index], &ending), matches!(ending, Ending::Done));
-                if let Ending::Failed(why) = ending {
-                    fail(index, why, go_on, &mut failed, &mut stopping);
-                }
-            }
-        }
-        if asked.times() > 0 && !stopping {
-            overview.say("stopping at checkpoints; press Ctrl-C again to stop at once");
-            stopping = true;
-        }
-        if stopping {
-            pool.ask_to_stop();
-        }
-        if asked.times() > 1 {
-            pool.kill();
-            overview.finish();
-            return Ok(ExitCode::from(130));
-        }
-    }
+        Event::OthersHoldTheRest => overview.say("other processes hold all runs that are left: waiting for them"),
+        Event::Stopping => overview.say("stopping at checkpoints; press Ctrl-C again to stop at once"),
+        Event::Nothing => overview.tick(),
+    });
     overview.finish();
-    Ok(finish(session, &failed, asked.times() > 0))
-}
-
-fn fail(index: usize, why: String, go_on: bool, failed: &mut Vec<(usize, String)>, stopping: &mut bool) {
-    failed.push((index, why));
-    *stopping |= !go_on;
-}
-
-/// The next run that no other process holds. If another has finished it in the meantime, its worker
-/// has nothing to do.
-fn next(plan: &Plan, queue: &mut VecDeque<usize>) -> Option<usize> {
-    for _ in 0..queue.len() {
-        let index = queue.pop_front()?;
-        if RunDirectory::is_busy(&plan.jobs[index].directory) {
-            queue.push_back(index);
-        } else {
-            return Some(index);
-        }
-    }
-    None
+    Ok(finish(session, &outcome, asked.times() > 0))
 }
 
 /// One line about a run that has ended.
 fn ended(job: &Job, ending: &Ending) -> String {
-    let settings = match (ending, RunDirectory::read_record(&job.directory).ok().flatten()) {
+    let result = match (ending, RunDirectory::read_record(&job.directory).ok().flatten()) {
         (Ending::Done, Some(record)) => {
             format!(
                 "accuracy {} %, forgetting {} %, {}",
@@ -257,14 +195,17 @@ fn ended(job: &Job, ending: &Ending) -> String {
         (Ending::Stopped, _) => "stopped at a checkpoint".into(),
         (Ending::Failed(why), _) => format!("failed: {why}"),
     };
-    format!("{}: {settings}", job.planned.name)
+    format!("{}: {result}", job.planned.name)
 }
 
 /// Says how far the grid is. It is done only if every chosen run is.
-fn finish(Session { plan, chosen, .. }: &Session, failed: &[(usize, String)], asked: bool) -> ExitCode {
+fn finish(Session { plan, chosen, .. }: &Session, outcome: &Outcome, asked: bool) -> ExitCode {
+    if outcome.killed {
+        return exit_code::STOPPED.into();
+    }
     let states: Vec<State> = chosen.iter().map(|&index| State::read(&plan.jobs[index])).collect();
-    message(&format!("{} in {}", counted(&states), plan.directory.path().display()));
-    for (index, why) in failed {
+    say_counts(plan, &states);
+    for (index, why) in &outcome.failed {
         let job = &plan.jobs[*index];
         message(&format!("failed: {}: {why} (all of it: {})", job.planned.name, job.log.display()));
     }
@@ -272,8 +213,9 @@ fn finish(Session { plan, chosen, .. }: &Session, failed: &[(usize, String)], as
         message(&format!("make a report: rehearsal report {}", plan.directory.path().display()));
         return ExitCode::SUCCESS;
     }
-    if failed.is_empty() {
+    if outcome.failed.is_empty() {
         message("go on with the same command");
     }
-    ExitCode::from(if asked && failed.is_empty() { 130 } else { 1 })
+    let stopped = asked && outcome.failed.is_empty();
+    if stopped { exit_code::STOPPED } else { exit_code::FAILED }.into()
 }

@@ -10,31 +10,34 @@ use std::{
 };
 
 use anyhow::{Result, anyhow};
-use rehearsal::config::PartialConfig;
+use rehearsal::{
+    config::PartialConfig,
+    learner::Defaults,
+    observer::{Observer, StepEvent},
+};
 use rehearsal_data::printable;
-use rehearsal_model::{Defaults, Model, ModelError, Moment, Photo, Report, Taught, Version, Visit, Watcher};
-use rehearsal_runs::regular;
+use rehearsal_files::regular;
+use rehearsal_model::{LearnObserver, Model, ModelError, Notice, Outcome, Photo, Report, Version, Visit};
 
 use crate::{
     args::model::{How, Learn},
+    exit_code,
     interrupt::Asked,
     photos,
     printer::{self, LearningBar, message, plural, print, visit_text},
-    user_error::{UserError, exit_code, model_first},
+    user_error::{UserError, model_first},
 };
 
 /// The largest file of settings that is read, in bytes.
 const LARGEST_SETTINGS: u64 = 1 << 20;
-/// The exit code of a version that is kept but not used.
-const HELD_BACK: u8 = 3;
 
 /// Learns from folders and prints what came of it.
 pub fn learn(args: &Learn) -> Result<ExitCode> {
     let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
-    exit_code(match &args.model {
+    match &args.model {
         Some(model) => learn_folders(args, model, &asked),
         None => demo::demo(args, &asked),
-    })
+    }
 }
 
 fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
@@ -45,7 +48,7 @@ fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
         model = model.on_threads(threads.into());
     }
     let photos = read(args, &model)?;
-    let mut watched = Watched { bar: LearningBar::new(args.quiet), asked: asked.clone(), quiet: args.quiet };
+    let mut display = Display { bar: LearningBar::new(args.quiet), asked: asked.clone(), quiet: args.quiet };
     let visit = Visit {
         photos,
         settings,
@@ -56,11 +59,11 @@ fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
         recalibrate: !args.how.no_recalibration,
         checkpoint_every: Duration::try_from_secs_f64(args.how.checkpoint_every).unwrap_or_default(),
     };
-    let taught = model.learn(visit, &mut watched);
-    watched.bar.end();
-    match taught? {
-        Taught::Learned(report) => show(args, path, &report),
-        Taught::NothingNew { images } => {
+    let outcome = model.learn(visit, &mut display);
+    display.bar.end();
+    match outcome? {
+        Outcome::Learned(report) => show(args, path, &report),
+        Outcome::NothingNew { images } => {
             if args.json {
                 print(&format!("{}\n", serde_json::json!({ "version": null, "seen_before": images })))?;
             } else if !args.quiet {
@@ -69,9 +72,9 @@ fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
             }
             Ok(ExitCode::SUCCESS)
         }
-        Taught::Stopped => {
+        Outcome::Stopped => {
             message("stopped; the model is as it was, and the same command goes on from here");
-            Ok(ExitCode::from(130))
+            Ok(exit_code::STOPPED.into())
         }
     }
 }
@@ -82,7 +85,7 @@ fn show(args: &Learn, path: &Path, report: &Report) -> Result<ExitCode> {
     } else if !args.quiet {
         print(&printable_lines(&visit_text(path, report)))?;
     }
-    Ok(if report.used { ExitCode::SUCCESS } else { ExitCode::from(HELD_BACK) })
+    Ok(if report.used { exit_code::DONE } else { exit_code::REJECTED }.into())
 }
 
 /// Refuses numbers that make no sense before a photo is read.
@@ -199,21 +202,23 @@ fn size(args: &Learn, current: Option<&Version>, found: &[(PathBuf, String)]) ->
 }
 
 /// Shows how far it is, and stops when asked to.
-struct Watched {
+struct Display {
     bar: LearningBar,
     asked: Asked,
     quiet: bool,
 }
 
-impl Watcher for Watched {
-    fn step(&mut self, moment: &Moment) -> ControlFlow<()> {
-        self.bar.step(moment);
+impl Observer for Display {
+    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
+        self.bar.step(event);
         if self.asked.to_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
+}
 
-    fn say(&mut self, line: &str) {
+impl LearnObserver for Display {
+    fn notice(&mut self, notice: &Notice) {
         if !self.quiet {
-            message(&printable(line));
+            message(&printable(&notice.to_string()));
         }
     }
 }

@@ -8,8 +8,7 @@ use rehearsal::{
     config::Combination,
     memory::PolicyKind,
     methods::MethodKind,
-    probe::ScoreKind,
-    retrieval::{Draws, RetrievalKind},
+    retrieval::RetrievalKind,
 };
 use serde_json::{Value, json};
 
@@ -27,16 +26,11 @@ fn as_text() -> String {
     section(&mut text, "Methods (--method)", MethodKind::ALL.iter().map(|kind| (kind.name(), kind.about())));
     section(&mut text, "Memory policies (--memory-policy)", PolicyKind::ALL.iter().map(|k| (k.name(), k.about())));
     section(&mut text, "Retrievals (--retrieval)", RetrievalKind::ALL.iter().map(|kind| (kind.name(), kind.about())));
-    let heading = "Scores of mir, imir and balanced (--score)";
-    section(&mut text, heading, ScoreKind::ALL.iter().map(|kind| (kind.name(), kind.about())));
-    let heading = "Draws of balanced (--draws)";
-    section(&mut text, heading, Draws::ALL.iter().map(|kind| (kind.name(), kind.about())));
     text += "Combinations: any policy of a row with any of its retrievals (* the default)\n";
     for &method in MethodKind::ALL {
         combinations_of(&mut text, method);
     }
-    text += "\nmemory-match wants an even --retrieved; --ratio goes with balanced.\n\
-             --score-every N scores in every N-th step; in the others replay is random.\n";
+    text += "\nmemory-match wants an even --retrieved; --ratio goes with balanced.\n";
     text
 }
 
@@ -85,8 +79,6 @@ fn as_json() -> Value {
         "methods": MethodKind::ALL.iter().map(method).collect::<Vec<_>>(),
         "memory_policies": PolicyKind::ALL.iter().map(|k| described(k.name(), k.about())).collect::<Vec<_>>(),
         "retrievals": RetrievalKind::ALL.iter().map(|k| described(k.name(), k.about())).collect::<Vec<_>>(),
-        "scores": ScoreKind::ALL.iter().map(|k| described(k.name(), k.about())).collect::<Vec<_>>(),
-        "draws": Draws::ALL.iter().map(|k| described(k.name(), k.about())).collect::<Vec<_>>(),
         "combinations": Combination::all().into_iter().map(described_combination).collect::<Vec<_>>(),
     })
 }

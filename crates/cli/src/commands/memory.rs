@@ -10,31 +10,31 @@ use std::{
 
 use anyhow::{Context, Result};
 use rehearsal_data::printable;
-use rehearsal_model::{Forget, Model, Pattern, Version};
-use rehearsal_runs::atomic;
+use rehearsal_files::atomic;
+use rehearsal_model::{Forget, Model, Version};
 use serde_json::json;
 
 use crate::{
     args::model::{Memory, MemoryVerb},
     output,
     printer::{columns, message, plural, print},
-    user_error::{UserError, exit_code},
+    user_error::UserError,
 };
 
 /// Looks at what a model remembers, or removes from it.
 pub fn memory(args: &Memory) -> Result<ExitCode> {
-    exit_code(match &args.verb {
+    match &args.verb {
         MemoryVerb::Sheet { out, per_class, json } => sheet::sheet(&args.model, out, usize::from(*per_class), *json),
         MemoryVerb::List { class, json } => list(&args.model, class.as_deref(), *json),
         MemoryVerb::Remove { pattern, class, dry_run, json } => {
             let what = match (pattern, class) {
-                (Some(pattern), _) => Forget::Source(Pattern::new(pattern)),
+                (Some(pattern), _) => Forget::Source(pattern.clone()),
                 (None, class) => Forget::Class(class.clone().unwrap_or_default()),
             };
             remove(&args.model, &what, *dry_run, *json)
         }
         MemoryVerb::Export { out, json } => export(&args.model, out, *json),
-    })
+    }
 }
 
 /// Refuses a class that the version does not know.

@@ -15,7 +15,7 @@ use crate::{
     args::model::{Predict, Which},
     photos,
     printer::{LONGEST_NAME, clipped, columns, display_width, message, print, terminal_columns},
-    user_error::{UserError, exit_code, model_first},
+    user_error::{UserError, model_first},
 };
 
 /// Photos that are read before the first of them is answered.
@@ -23,7 +23,7 @@ const AT_ONCE: usize = 200;
 
 /// Says what photos show, a line for each.
 pub fn predict(args: &Predict) -> Result<ExitCode> {
-    exit_code(predict_all(args))
+    predict_all(args)
 }
 
 /// The version that was asked for, else the one that is used.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 use rehearsal_report::{
     paper,
     report::{Options, Report, WriteError, may_write},
@@ -12,18 +12,16 @@ use rehearsal_report::{
 use crate::{
     args,
     printer::{message, print},
+    user_error::UserError,
 };
 
 /// Reads runs, writes the report, and prints where its page is.
 pub fn report(args: &args::Report) -> Result<ExitCode> {
-    if let Err(error) = may_write(&args.out) {
-        return Ok(refuse(&with_flags(&error)));
+    may_write(&args.out).map_err(with_way_out)?;
+    let study = Study::read(&args.directories).map_err(|error| UserError(error.to_string()))?;
+    if study.groups.is_empty() {
+        return Err(UserError(nothing(args, &study)).into());
     }
-    let study = match Study::read(&args.directories) {
-        Ok(study) if study.groups.is_empty() => return Ok(refuse(&nothing(args, &study))),
-        Ok(study) => study,
-        Err(error) => return Ok(refuse(&error.to_string())),
-    };
     let named = args.directories.iter().any(|directory| paper::is_named_after(directory));
     let report = Report::new(study, Options { paper: args.paper || named, bare: args.bare });
     if !args.quiet {
@@ -32,20 +30,17 @@ pub fn report(args: &args::Report) -> Result<ExitCode> {
             message(note);
         }
     }
-    let page = match report.write(&args.out) {
-        Err(error @ WriteError::Busy(_)) => return Ok(refuse(&with_flags(&error))),
-        written => written?,
-    };
+    let page = report.write(&args.out).map_err(with_way_out)?;
     print(&format!("{}\n", page.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// With the flag that helps.
-fn with_flags(error: &WriteError) -> String {
+fn with_way_out(error: WriteError) -> Error {
     match error {
-        WriteError::Taken(_) => format!("{error}: choose another `--out`"),
-        WriteError::Busy(_) => format!("{error}: wait for it, or choose another `--out`"),
-        error => error.to_string(),
+        WriteError::Taken(_) => UserError(format!("{error}: choose another `--out`")).into(),
+        WriteError::Busy(_) => UserError(format!("{error}: wait for it, or choose another `--out`")).into(),
+        error => error.into(),
     }
 }
 
@@ -57,9 +52,4 @@ fn nothing(args: &args::Report, study: &Study) -> String {
         n => format!(": {n} runs there have no result yet"),
     };
     format!("there is no finished run in {}{unfinished}", places.join(", "))
-}
-
-fn refuse(why: &str) -> ExitCode {
-    message(&format!("error: {why}"));
-    ExitCode::from(2)
 }

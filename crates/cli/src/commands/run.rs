@@ -11,30 +11,26 @@ use rehearsal::{
     datasets::Request,
     experiment::{Experiment, ExperimentError, Outcome},
 };
-use rehearsal_runs::{DirectoryError, Record, RunDirectory, regular};
+use rehearsal_files::regular;
+use rehearsal_runs::{DirectoryError, Record, RunDirectory};
 
 use crate::{
     args::Run,
+    exit_code,
     flags::{as_flags, with_flags},
-    hints::print_hint,
     interrupt::{Asked, Interrupt},
     printer::{self, Bar, Progress, message, print},
+    user_error::UserError,
 };
 
 /// The largest experiment file that is read, in bytes: it names thousands of classes at most.
 const LARGEST_FILE: u64 = 16 << 20;
 
-/// Runs, or goes on with a run, and prints what came out. What is wrong before the first batch is a
-/// user error.
+/// Runs, or goes on with a run, and prints what came out.
 pub fn run(args: &Run) -> Result<ExitCode> {
-    let experiment = match prepare(args) {
-        Ok(Prepared::Ready(experiment)) => experiment,
-        Ok(Prepared::Finished(record, directory)) => return show(args, &record, &directory),
-        Err(error) => {
-            message(&format!("error: {error:#}"));
-            print_hint(&error);
-            return Ok(ExitCode::from(2));
-        }
+    let experiment = match prepare(args)? {
+        Prepared::Ready(experiment) => experiment,
+        Prepared::Finished(record, directory) => return show(args, &record, &directory),
     };
     let directory = experiment.directory().map(Path::to_owned).unwrap_or_default();
     if !args.quiet {
@@ -44,11 +40,12 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     let progress = if args.quiet { Progress::silent() } else { Progress::new(&experiment) };
     let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
     let ended = experiment.run(&mut Interrupt { shown: progress, asked });
-    match ended.map_err(|error| with_flags(&error.into()))? {
+    // Whatever it is, it is not wrong input: that is found before the first batch.
+    match ended.map_err(|error| anyhow!(as_flags(&error.to_string())))? {
         Outcome::Finished(record, _) => show(args, &record, &directory),
         Outcome::Stopped => {
             message(&format!("stopped at a checkpoint; go on with: rehearsal run --resume {}", directory.display()));
-            Ok(ExitCode::from(130))
+            Ok(exit_code::STOPPED.into())
         }
     }
 }
@@ -98,8 +95,9 @@ fn begin(args: &Run) -> Result<Experiment> {
 
 fn read_file(path: &Path) -> Result<PartialConfig> {
     let file = path.display();
-    let text = regular::read_named(path, LARGEST_FILE).map_err(|error| anyhow!("{file} cannot be read: {error}"))?;
-    PartialConfig::parse(&text).map_err(|error| anyhow!("{file}, {error}"))
+    let text = regular::read_named(path, LARGEST_FILE)
+        .map_err(|error| UserError(format!("{file} cannot be read: {error}")))?;
+    Ok(PartialConfig::parse(&text).map_err(|error| UserError(format!("{file}, {error}")))?)
 }
 
 fn begin_with(file: &PartialConfig, args: &Run) -> Result<Experiment> {
@@ -115,7 +113,8 @@ fn begin_with(file: &PartialConfig, args: &Run) -> Result<Experiment> {
 fn with_ways_out(error: ExperimentError) -> anyhow::Error {
     match &error {
         ExperimentError::Directory(DirectoryError::Taken(path)) => {
-            anyhow!("{error}: choose another `--out`, or continue it with `--resume {}`", path.display())
+            let ways = format!("choose another `--out`, or continue it with `--resume {}`", path.display());
+            UserError(format!("{error}: {ways}")).into()
         }
         _ => error.into(),
     }
@@ -161,7 +160,6 @@ fn adjusted(args: &Run) -> Result<PartialConfig> {
     if settings == allowed {
         return Ok(allowed);
     }
-    Err(anyhow!(
-        "`--resume` goes on with the settings of the run: only --threads, --data, --device, --quiet and --json may stand beside it"
-    ))
+    let others = "only --threads, --data, --device, --quiet and --json may stand beside it";
+    Err(UserError(format!("`--resume` goes on with the settings of the run: {others}")).into())
 }

@@ -9,12 +9,11 @@ use serde_json::json;
 use crate::{
     args::model::Use,
     printer::{self, print, score_text},
-    user_error::exit_code,
 };
 
 /// Goes back to a version, or on to one.
 pub fn select(args: &Use) -> Result<ExitCode> {
-    exit_code(select_version(args))
+    select_version(args)
 }
 
 fn select_version(args: &Use) -> Result<ExitCode> {

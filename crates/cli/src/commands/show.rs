@@ -10,12 +10,11 @@ use serde_json::{Value, json};
 use crate::{
     args::model::Show,
     printer::{LONGEST_NAME, bytes, clipped, columns, count, percent, plural, print},
-    user_error::exit_code,
 };
 
 /// Shows a model.
 pub fn show(args: &Show) -> Result<ExitCode> {
-    exit_code(show_model(args))
+    show_model(args)
 }
 
 fn show_model(args: &Show) -> Result<ExitCode> {

@@ -11,6 +11,7 @@ use rehearsal_report::{
 use serde_json::{Value, json};
 
 use rehearsal_data::printable;
+use rehearsal_files::text::wrap_at;
 
 use super::percent;
 
@@ -33,7 +34,7 @@ pub fn comparison(sides: [(&Path, &[Run]); 2], comparison: &Comparison, recalibr
     for Setting { name, a, b } in &comparison.differing {
         lines.push(format!("   {name}: {} | {}", or_none(a), or_none(b)));
     }
-    let has_both = |(_, runs): &(&Path, &[Run])| runs.iter().all(|run| run.reestimated.is_some());
+    let has_both = |(_, runs): &(&Path, &[Run])| runs.iter().all(|run| run.recalibrated.is_some());
     if recalibrated {
         lines.push("with the norm's statistics re-estimated from the memory".into());
     } else if sides.iter().all(has_both) {
@@ -104,22 +105,9 @@ fn tests(comparison: &Comparison) -> Vec<String> {
         lines.push(format!("accuracy by bootstrap: {} .. {}", points(low), points(high)));
     }
     let power = accuracy.and_then(|difference| power_text(&difference, "accuracy"));
-    lines.extend(power.into_iter().flat_map(|power| wrapped(&format!("{power} (paired t, 5 %)"))));
+    lines.extend(power.into_iter().flat_map(|power| wrap_at(&format!("{power} (paired t, 5 %)"), 60)));
     lines.push(String::new());
     lines.extend(images(comparison));
-    lines
-}
-
-/// A sentence in lines of sixty columns.
-fn wrapped(sentence: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in sentence.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= 60 => line.push_str(&format!(" {word}")),
-            _ => lines.push(word.to_owned()),
-        }
-    }
     lines
 }
 

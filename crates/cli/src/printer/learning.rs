@@ -8,10 +8,12 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use rehearsal_model::{Change, ClassScore, Moment, Report, Score};
+use rehearsal::observer::StepEvent;
+use rehearsal_model::{Change, ClassScore, Report, Score};
 
 use super::{
-    LONGEST_NAME, bytes, classes, clipped, clock, count, display_width, message, percent, plural, progress::LINE_EVERY,
+    LONGEST_NAME, bytes, classes, clipped, clock, count, display_width, message, percent, plural,
+    progress::{LINE_EVERY, running_mean},
 };
 
 /// A display of progress on standard error.
@@ -21,33 +23,36 @@ pub struct LearningBar {
     /// When the first step of this session ended, and which that was.
     start: Option<(Instant, u64)>,
     last: Instant,
+    /// A running mean of the loss.
+    loss: Option<f32>,
 }
 
 impl LearningBar {
     /// Before the first step.
     pub fn new(is_quiet: bool) -> Self {
-        Self { is_quiet, bar: None, start: None, last: Instant::now() }
+        Self { is_quiet, bar: None, start: None, last: Instant::now(), loss: None }
     }
 
     /// After a step.
-    pub fn step(&mut self, moment: &Moment) {
+    pub fn step(&mut self, event: &StepEvent) {
         if self.is_quiet {
             return;
         }
-        let (start, first) = *self.start.get_or_insert_with(|| (Instant::now(), moment.step));
-        let per_step = start.elapsed().as_secs_f64() / (moment.step - first).max(1) as f64;
-        let left = per_step * moment.steps.saturating_sub(moment.step) as f64;
-        let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
-        let loss = moment.loss.map_or_else(|| "-".to_owned(), |loss| format!("{loss:.2}"));
-        let left = if moment.step > first { clock(left) } else { "?".to_owned() };
-        let line = format!("pass {} of {} · loss {loss} · {left} left", moment.pass, moment.passes);
+        self.loss = running_mean(self.loss, event.loss);
+        let (step, steps) = (event.task_step, event.task_steps);
+        let (start, first) = *self.start.get_or_insert_with(|| (Instant::now(), step));
+        let per_step = start.elapsed().as_secs_f64() / (step - first).max(1) as f64;
+        let left = Duration::try_from_secs_f64(per_step * steps.saturating_sub(step) as f64).unwrap_or(Duration::MAX);
+        let loss = self.loss.map_or_else(|| "-".to_owned(), |loss| format!("{loss:.2}"));
+        let left = if step > first { clock(left) } else { "?".to_owned() };
+        let line = format!("epoch {} of {} · loss {loss} · {left} left", event.epoch + 1, event.epochs);
         if std::io::stderr().is_terminal() {
-            let bar = self.bar.get_or_insert_with(|| bar(moment.steps));
-            bar.set_position(moment.step);
+            let bar = self.bar.get_or_insert_with(|| bar(steps));
+            bar.set_position(step);
             bar.set_message(line);
         } else if self.last.elapsed() >= LINE_EVERY {
             self.last = Instant::now();
-            message(&format!("learning  step {} of {} · {line}", moment.step, moment.steps));
+            message(&format!("learning  step {step} of {steps} · {line}"));
         }
     }
 

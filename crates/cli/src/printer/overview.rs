@@ -8,8 +8,7 @@ use std::{
 };
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-
-use serde_json::{Value, json};
+use rehearsal_grid::WorkerProgress;
 
 use super::{clock, message, safe};
 
@@ -17,30 +16,6 @@ use super::{clock, message, safe};
 const LINE_EVERY: Duration = Duration::from_mins(1);
 /// The bar counts thousandths of runs.
 const FINE: f64 = 1000.0;
-
-/// How far a run of a grid is, as its process tells it: a line of JSON.
-pub struct Told {
-    /// The task, from 0.
-    pub task: usize,
-    /// Steps taken.
-    pub step: u64,
-    /// Steps of the whole run.
-    pub total: u64,
-}
-
-impl Told {
-    /// As a line.
-    pub fn line(&self) -> String {
-        json!({ "task": self.task, "step": self.step, "total": self.total }).to_string()
-    }
-
-    /// From a line.
-    pub fn read(line: &str) -> Option<Self> {
-        let line: Value = serde_json::from_str(line).ok()?;
-        let number = |name: &str| line.get(name)?.as_u64();
-        Some(Self { task: number("task")? as usize, step: number("step")?, total: number("total")? })
-    }
-}
 
 /// A display of progress on standard error.
 pub struct Overview {
@@ -88,16 +63,16 @@ impl Overview {
     }
 
     /// A run has got further.
-    pub fn progress(&mut self, index: usize, told: &Told) {
+    pub fn progress(&mut self, index: usize, at: &WorkerProgress) {
         let Some(job) = self.jobs.get_mut(&index) else { return };
-        job.share = told.step as f64 / told.total.max(1) as f64;
+        job.share = at.step as f64 / at.total.max(1) as f64;
         let (from, since) = *job.first.get_or_insert_with(|| {
             self.given += job.share;
-            (told.step, Instant::now())
+            (at.step, Instant::now())
         });
         if let Some(bar) = &job.bar {
-            let speed = (told.step - from) as f64 / since.elapsed().as_secs_f64().max(1e-3);
-            let (task, step, total) = (told.task + 1, told.step, told.total);
+            let speed = (at.step - from) as f64 / since.elapsed().as_secs_f64().max(1e-3);
+            let (task, step, total) = (at.task + 1, at.step, at.total);
             bar.set_message(format!("{} task {task} step {step}/{total} {speed:.1} steps/s", job.name));
         }
         self.tick();

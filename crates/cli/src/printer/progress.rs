@@ -55,7 +55,7 @@ impl Progress {
     /// Shows how far `experiment` is.
     pub fn new(experiment: &Experiment) -> Self {
         let config = experiment.config();
-        let (total, before) = (experiment.total_steps(), experiment.learner().position().steps);
+        let (total, before) = (experiment.total_steps(), experiment.learner().cursor().steps);
         let retrieval = config.learner.retrieval.map(|retrieval| format!(" + {retrieval}")).unwrap_or_default();
         let directory = experiment.directory().map(|path| format!(" → {}", path.display())).unwrap_or_default();
         message(&format!(
@@ -88,9 +88,7 @@ impl Progress {
 
 impl Observer for Progress {
     fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
-        if let Some(loss) = event.loss {
-            self.loss = Some(self.loss.map_or(loss, |mean| 0.9 * mean + 0.1 * loss));
-        }
+        self.loss = running_mean(self.loss, event.loss);
         let (speed, left) = self.pace(event.step);
         let place = format!("task {}/{} epoch {}/{}", event.task + 1, self.tasks, event.epoch + 1, self.epochs);
         let loss = self.loss.map_or_else(|| "-".to_owned(), |loss| format!("{loss:.3}"));
@@ -130,6 +128,12 @@ impl Observer for Progress {
             Display::Lines { .. } => message(&line),
         }
     }
+}
+
+/// A mean of losses in which the last counts one tenth.
+pub(super) fn running_mean(mean: Option<f32>, loss: Option<f32>) -> Option<f32> {
+    let Some(loss) = loss else { return mean };
+    Some(mean.map_or(loss, |mean| 0.9 * mean + 0.1 * loss))
 }
 
 fn bar(total: u64, before: u64) -> ProgressBar {

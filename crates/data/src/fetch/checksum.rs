@@ -3,9 +3,10 @@
 use std::{io::Read, path::Path};
 
 use md5::Md5;
+use rehearsal_files::{regular, sha256::hex};
 use sha2::{Digest, Sha256};
 
-use crate::{DataError, Progress, Unit, catalogue::Checksum, digest::hex, files::unreadable, regular};
+use crate::{DataError, Progress, Unit, catalogue::Checksum, files::unreadable};
 
 /// Refuses a file of more than `limit` bytes, or with another checksum.
 pub(crate) fn check(path: &Path, expected: Checksum, limit: u64, progress: &dyn Progress) -> Result<(), DataError> {

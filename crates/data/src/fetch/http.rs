@@ -6,13 +6,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rehearsal_files::regular;
 use ureq::{Agent, Body, http::Response};
 
 use super::{Timeouts, effort::Effort};
 use crate::{
     DataError, Progress, Unit,
     files::{unwritable, write_whole},
-    regular,
     unpack::remove,
 };
 

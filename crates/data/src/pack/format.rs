@@ -7,11 +7,12 @@ use std::{
     time::UNIX_EPOCH,
 };
 
+use rehearsal_files::sha256::{finish, from_hex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Entry, Listing};
-use crate::{DataError, Dataset, Split, digest::hexadecimal, files::unreadable};
+use crate::{DataError, Dataset, Split, files::unreadable};
 
 /// Bytes before the first image.
 pub(super) const HEADER: usize = 4096;
@@ -77,7 +78,7 @@ impl Chunk {
 
     /// SHA-256 of each file.
     pub(super) fn digests(&self) -> Vec<[u8; 32]> {
-        self.files.as_bytes().chunks_exact(DIGEST).map(from_hex).collect()
+        self.files.as_bytes().chunks_exact(DIGEST).map(|digits| from_hex(digits).unwrap_or_default()).collect()
     }
 
     /// Whether it has a digest for each image.
@@ -121,7 +122,7 @@ impl Header {
         let of = dataset.filter(|_| is_short);
         let of = of.map(|dataset| Owner { dataset, test: split == Split::Test, root: real });
         let images = listing.entries(split).len();
-        Self { format: FORMAT.into(), key: hexadecimal(digest), size, images, of }
+        Self { format: FORMAT.into(), key: finish(digest), size, images, of }
     }
 
     /// Whether a pack with the header `other` has the same images: a folder may have been moved.
@@ -238,13 +239,7 @@ fn update_with_path(digest: &mut Sha256, path: &Path) {
     digest.update(path);
 }
 
-/// A digest of valid hexadecimal digits.
-fn from_hex(text: &[u8]) -> [u8; 32] {
-    let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or(0) as u8;
-    std::array::from_fn(|index| 16 * digit(text[2 * index]) + digit(text[2 * index + 1]))
-}
-
-/// The lines of a journal up to the first that is incomplete, damaged or out of order.
+/// The lines of a journal up to the first that is cut, damaged or out of order.
 pub(super) fn journal(bytes: &[u8]) -> Vec<Chunk> {
     let whole = bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
     let lines = whole.map(Chunk::from_line);

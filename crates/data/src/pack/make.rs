@@ -1,15 +1,22 @@
 //! Makes a pack, in parallel and in order; a killed process loses the last few chunks.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File},
     io::{self, Seek, SeekFrom, Write},
     panic::resume_unwind,
     path::Path,
     sync::mpsc::{self, SyncSender},
     thread,
+    time::Duration,
 };
 
 use rayon::prelude::*;
+use rehearsal_files::{
+    atomic,
+    lock::{LockError, lock},
+    regular,
+    threads::on_threads,
+};
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -20,10 +27,9 @@ use super::{
 use crate::{
     DataError, Split, Unit,
     decode::{decode, fit},
-    files::{rename, unwritable},
+    files::unwritable,
     mapped::Mapped,
-    photos, regular,
-    threads::on_threads,
+    photos,
 };
 
 /// The most images that are decoded together.
@@ -100,17 +106,14 @@ fn image_bytes(size: usize) -> usize {
 /// The file of images, locked.
 fn locked(partial: &Path, packing: &Packing) -> Result<File, DataError> {
     remove_irregular(partial).map_err(unwritable(partial))?;
-    let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(partial);
-    let file = file.map_err(unwritable(partial))?;
-    match file.try_lock() {
-        Ok(()) => return Ok(file),
-        Err(TryLockError::WouldBlock) => {
+    let locked = match lock(partial, Duration::ZERO) {
+        Err(LockError::Busy) => {
             packing.progress.say("another process is packing these images: waiting for it");
+            lock(partial, Duration::MAX)
         }
-        Err(TryLockError::Error(error)) => return Err(unwritable(partial)(error)),
-    }
-    file.lock().map_err(unwritable(partial))?;
-    Ok(file)
+        locked => locked,
+    };
+    locked.map_err(|error| unwritable(partial)(error.into()))
 }
 
 /// Removes a link or a FIFO: nothing is written through it.
@@ -189,7 +192,7 @@ fn image(entry: &Entry, slot: &mut [u8], packing: &Packing) -> Result<Read, Data
 fn finish(path: &Path, partial: &Path, lines: &Path, images: &mut File) -> io::Result<()> {
     images.write_all(&regular::read(lines, u64::MAX)?)?;
     images.sync_all()?;
-    rename(partial, path)?;
+    atomic::rename(partial, path)?;
     fs::remove_file(lines)
 }
 

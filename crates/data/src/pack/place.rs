@@ -5,8 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rehearsal_files::text::thousands;
+
 use super::{Header, Listing, Packing, Stamp};
-use crate::{DataError, Split, files::unwritable, home, incomplete::thousands, limits::megabytes, printable};
+use crate::{DataError, Split, files::unwritable, home, limits::megabytes, printable};
 
 /// A pack of a split.
 pub(super) struct Place {

@@ -10,8 +10,10 @@ use std::{
     sync::mpsc::Receiver,
 };
 
+use rehearsal_files::sha256::hex;
+
 use super::{Chunk, Header};
-use crate::{DataError, digest::hex, files::unwritable};
+use crate::{DataError, files::unwritable};
 
 /// Chunks between two syncs: most of the syncing is done while images are decoded.
 const SYNC_EVERY: usize = 8;

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use super::Why;
-use crate::{decode::EXTENSIONS, regular};
+use rehearsal_files::regular;
+
+use crate::decode::EXTENSIONS;
 
 /// Image formats that are not read, by their extensions.
 const NOT_READ: &[(&str, &[&str])] = &[

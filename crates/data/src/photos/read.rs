@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use rayon::prelude::*;
+use rehearsal_files::regular::{self, is_irregular};
 use sha2::{Digest, Sha256};
 
 use crate::{
     DataError, Image, ImageShape, Progress, Unit,
     decode::{LARGEST_FILE, decode, fit, to_grey},
     files::unreadable,
-    regular::{self, is_irregular},
 };
 
 /// A photo, decoded.

@@ -4,11 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
+use rehearsal_files::sha256::finish;
 use sha2::{Digest, Sha256};
 
 use crate::{
     DataError, Image, ImageShape, InMemory,
-    digest::hexadecimal,
     files::{read_into, unreadable},
 };
 
@@ -74,7 +74,7 @@ pub(crate) fn open(layout: &Layout, directory: &Path) -> Result<InMemory, DataEr
     let (train_labels, train_images) = part(layout, &directory, layout.train, &mut digest)?;
     let (test_labels, test_images) = part(layout, &directory, layout.test, &mut digest)?;
     let (labels, images) = ([train_labels, test_labels], [train_images, test_images]);
-    Ok(InMemory { shape: SHAPE, class_names, labels, images, sha256: hexadecimal(digest) })
+    Ok(InMemory { shape: SHAPE, class_names, labels, images, sha256: finish(digest) })
 }
 
 fn class_names(layout: &Layout, path: &Path, digest: &mut Sha256) -> Result<Vec<String>, DataError> {

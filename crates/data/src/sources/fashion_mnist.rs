@@ -3,13 +3,16 @@
 use std::{io::Read, path::Path};
 
 use flate2::read::GzDecoder;
+use rehearsal_files::{
+    regular::{self, read_limited},
+    sha256::finish,
+};
 use sha2::{Digest, Sha256};
 
 use crate::{
     DataError, Image, ImageShape, InMemory,
-    digest::hexadecimal,
-    files::{read, read_limited, unreadable},
-    idx, regular,
+    files::{read, unreadable},
+    idx,
 };
 
 pub(super) const CLASSES: [&str; 10] =
@@ -60,7 +63,7 @@ pub(super) fn unpack_all([train, test]: [[(&Path, &[u8]); 2]; 2]) -> Result<InMe
         class_names: CLASSES.map(String::from).to_vec(),
         labels: [train_labels, test_labels],
         images: [train_images, test_images],
-        sha256: hexadecimal(digest),
+        sha256: finish(digest),
     })
 }
 

@@ -10,12 +10,12 @@ use std::{
     sync::Arc,
 };
 
+use rehearsal_files::sha256::finish;
 use sha2::{Digest, Sha256};
 
 use super::folder;
 use crate::{
     DataError, Image, ImageShape, Source, Split,
-    digest::hexadecimal,
     files::{directories, unreadable},
     links::Bounds,
     mapped::Mapped,
@@ -152,7 +152,7 @@ pub(crate) fn open(directory: &Path) -> Result<MiniImagenet, DataError> {
         names: Vec::new(),
         files,
         parts: [Part::default(), Part::default()],
-        sha256: hexadecimal(digest),
+        sha256: finish(digest),
     };
     for (label, (class, members)) in classes.into_iter().enumerate() {
         let names: Vec<String> = (0..members.len()).map(|index| format!("{class}/{index}")).collect();

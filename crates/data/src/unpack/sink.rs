@@ -7,12 +7,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rehearsal_files::sha256;
 use sha2::{Digest, Sha256};
 
 use super::{Limits, Unpacking};
 use crate::{
     DataError,
-    digest::hexadecimal,
     files::{sync_files, unwritable, write_whole},
     paths::safe,
 };
@@ -104,7 +104,7 @@ impl<'a> Sink<'a> {
             return Err(self.damaged(io::Error::new(io::ErrorKind::UnexpectedEof, format!("`{name}` is cut"))));
         }
         let path = path.to_string_lossy().replace('\\', "/");
-        self.sums.insert(path, hexadecimal(digest));
+        self.sums.insert(path, sha256::finish(digest));
         Ok(())
     }
 

@@ -3,10 +3,11 @@
 
 use std::io::{self, Read};
 
+use rehearsal_files::regular::read_limited;
 use tar::{Archive, Entry, EntryType};
 
 use super::sink::Sink;
-use crate::{DataError, files::read_limited};
+use crate::DataError;
 
 /// The longest extended header that is read: names are far shorter.
 const EXTENSION: u64 = 1 << 16;

@@ -1,22 +1,22 @@
-//! Runs shared out among the tasks of an array.
+//! How runs are distributed over the tasks of an array.
 
 /// The most tasks of an array: Slurm's own default limit (`MaxArraySize`).
 pub const MOST_TASKS: usize = 1000;
 
-/// How many tasks there are if each shall take about so many seconds.
+/// How many tasks there are if each takes about `each` seconds.
 pub fn tasks_of_about(seconds: &[f64], each: f64) -> usize {
     let tasks = (seconds.iter().sum::<f64>() / each).ceil();
-    // Also where there is no estimate, or one without end.
+    // Also if the estimate is missing or infinite.
     if tasks.is_finite() { (tasks as usize).clamp(1, MOST_TASKS) } else { MOST_TASKS }
 }
 
-/// Cuts runs that take so many `seconds`, in their order, into at most so many `tasks` of about equal
-/// time: the numbers of each task's runs, none without any. The order is that of a grid, seed by
-/// seed, so that the first tasks have compared everything with some seeds.
+/// Cuts a list of runs that take these `seconds` into at most `tasks` tasks of about equal time: the indices of each
+/// task's runs, at least one each. Runs stay in order, seed by seed, so that the first tasks compare everything with
+/// some seeds.
 pub fn chunks(seconds: &[f64], tasks: usize) -> Vec<Vec<usize>> {
     let tasks = tasks.clamp(1, MOST_TASKS).min(seconds.len().max(1));
     let known = |seconds: &f64| if seconds.is_finite() { seconds.max(0.0) } else { 0.0 };
-    // A little for each, so that runs without an estimate are shared out, too.
+    // A little for each, so that runs without an estimate are distributed, too.
     let total: f64 = seconds.iter().map(known).sum();
     let least = if total > 0.0 { total * 1e-6 } else { 1.0 };
     let weights: Vec<f64> = seconds.iter().map(|seconds| known(seconds) + least).collect();

@@ -8,15 +8,16 @@ use std::{
 
 use thiserror::Error;
 
-use super::{Queue, queue::PLAIN_FORMAT};
+use super::{
+    Queue,
+    queue::{FORMAT, is_active},
+};
 
 /// What can go wrong with Slurm.
 #[derive(Debug, Error)]
 pub enum SlurmError {
-    /// It is not here.
-    #[error(
-        "there is no Slurm here: `{0}` is not on the path; on one machine use `rehearsal grid`, elsewhere --script-only"
-    )]
+    /// It is not installed.
+    #[error("Slurm is not installed here: `{0}` is not on the path")]
     Missing(&'static str),
     /// A command cannot be started.
     #[error("`{program}` cannot be started: {error}")]
@@ -41,7 +42,7 @@ pub enum SlurmError {
 pub struct Scheduler;
 
 impl Scheduler {
-    /// Whether it is here.
+    /// Checks that it is installed.
     ///
     /// # Errors
     /// It is not.
@@ -52,7 +53,7 @@ impl Scheduler {
     /// Submits a script: the number of its job.
     ///
     /// # Errors
-    /// Slurm is not here, or does not want it.
+    /// Slurm is not installed, or refuses it.
     pub fn submit(self, script: &Path) -> Result<String, SlurmError> {
         let said = call("sbatch", Command::new("sbatch").arg("--parsable").arg(script))?;
         // The number, and behind a semicolon the cluster's name where there are several.
@@ -62,7 +63,7 @@ impl Scheduler {
         } else {
             Err(SlurmError::Failed {
                 program: "sbatch",
-                said: format!("it says `{}`, no number of a job", said.trim()),
+                said: format!("it says `{}`, which is not the number of a job", said.trim()),
             })
         }
     }
@@ -70,31 +71,33 @@ impl Scheduler {
     /// The jobs of a name that are not over, each task by itself.
     ///
     /// # Errors
-    /// Slurm is not here, or does not answer.
+    /// Slurm is not installed, or does not answer.
     pub fn queue(self, name: &str) -> Result<Queue, SlurmError> {
-        let mut plain = Command::new("squeue");
-        plain.args(["--noheader", "--array", "--name", name, PLAIN_FORMAT]);
-        if let Ok(queue) = Queue::from_plain(&call("squeue", &mut plain)?) {
-            return Ok(queue);
+        let mut command = Command::new("squeue");
+        command.args(["--noheader", "--array", "--name", name, FORMAT]);
+        Queue::parse(&call("squeue", &mut command)?).map_err(|said| SlurmError::Failed { program: "squeue", said })
+    }
+
+    /// Whether a job, such as `12` or `12_3`, is running or about to end; none if Slurm cannot say.
+    pub fn is_running(job: &str) -> Option<bool> {
+        let asked = Command::new("squeue").args(["--noheader", "--jobs", job, "--format=%T"]).output().ok()?;
+        if asked.status.success() {
+            Some(String::from_utf8_lossy(&asked.stdout).lines().any(|state| is_active(state.trim())))
+        } else {
+            String::from_utf8_lossy(&asked.stderr).contains("Invalid job id").then_some(false)
         }
-        // Another version may write that in another way. JSON is not asked for first: some versions
-        // tell of all jobs of the cluster then.
-        let mut json = Command::new("squeue");
-        json.args(["--json", "--name", name]).env("SLURM_BITSTR_LEN", "0");
-        let queue = Queue::from_json(&call("squeue", &mut json)?);
-        queue.map(|queue| queue.named(name)).map_err(|said| SlurmError::Failed { program: "squeue", said })
     }
 
     /// Cancels jobs.
     ///
     /// # Errors
-    /// Slurm is not here, or does not do it.
+    /// Slurm is not installed, or refuses.
     pub fn cancel<'a>(self, jobs: impl IntoIterator<Item = &'a str>) -> Result<(), SlurmError> {
         call("scancel", Command::new("scancel").args(jobs)).map(drop)
     }
 }
 
-/// What a command says.
+/// The standard output of a command.
 fn call(program: &'static str, command: &mut Command) -> Result<String, SlurmError> {
     let Output { status, stdout, stderr } = command.output().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => SlurmError::Missing(program),

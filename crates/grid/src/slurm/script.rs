@@ -1,8 +1,8 @@
 //! The script of an array, as text.
 //!
-//! Slurm sends SIGTERM to the shell some time before the task's time is over, and when it takes the
-//! node for another job. The shell passes it on; the run saves itself and ends with 130; and the
-//! task asks to be queued again, unless someone is cancelling it.
+//! Slurm sends SIGTERM to the shell before the task's time is over, and when it takes the node for another job. The
+//! shell passes it on, the run saves itself and ends with 130, and the task asks to be queued again, unless the user is
+//! cancelling it.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::TimeLimit;
 
-/// What a task is given, and how many tasks there are at a time.
+/// What a task is given, and how many tasks run at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resources {
     /// Where in the cluster.
@@ -31,19 +31,19 @@ pub struct Resources {
     pub extra: Vec<String>,
 }
 
-/// Why there can be no script.
+/// Why a script cannot be written.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ScriptError {
-    /// A line of a script ends at the end of a line.
-    #[error("{0:?} cannot stand in a script: it has control characters")]
+    /// It has a line break or another control character.
+    #[error("{0:?} cannot be written into a script: it has control characters")]
     Control(String),
-    /// It would be two grids, or none.
-    #[error("`{0}` is for this program to choose")]
+    /// It would break the array, or hide it from `grid status`.
+    #[error("`{0}` is set by this program and cannot be given")]
     Ours(String),
-    /// It would stop as soon as it has begun, again and again.
+    /// The task would be asked to stop as soon as it has started.
     #[error(
-        "a time of {time} is too short for a warning {warning} seconds before its end: Slurm gives it up to 30 \
-         seconds early; give more time, or a shorter --warning"
+        "a time limit of {time} is too short for a warning {warning} seconds before its end: Slurm may send the warning \
+         30 seconds early"
     )]
     TooShort {
         /// The limit.
@@ -53,7 +53,7 @@ pub enum ScriptError {
     },
 }
 
-/// All that stands in a script. Paths are absolute.
+/// What a script needs. Paths are absolute.
 #[derive(Clone, Debug)]
 pub struct Script<'a> {
     /// Of the job.
@@ -84,7 +84,7 @@ impl Script<'_> {
     /// The text.
     ///
     /// # Errors
-    /// Something in it cannot stand in a script, or makes no sense.
+    /// As [`Resources::check`], or something has control characters.
     pub fn text(&self) -> Result<String, ScriptError> {
         self.resources.check()?;
         let runs: usize = self.tasks.iter().map(Vec::len).sum();
@@ -141,10 +141,10 @@ impl Script<'_> {
 }
 
 impl Resources {
-    /// Refuses what makes no sense.
+    /// Checks options and time.
     ///
     /// # Errors
-    /// An option of ours, or a time that is over as soon as it has begun.
+    /// An option that this program sets, or a time limit that is too short.
     pub fn check(&self) -> Result<(), ScriptError> {
         let name = |option: &str| option.split('=').next().unwrap_or("").to_owned();
         let ours = |option: &&String| OURS.contains(&name(option).as_str());
@@ -284,14 +284,14 @@ runs=(
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn wrong_options_are_refused() {
         for option in ["--array=0-7", "-a", "--job-name=mine", "-J"] {
             let extra = vec!["--qos=high".to_owned(), option.to_owned()];
             let refused = text(&Resources { extra, ..resources() }, "/g").unwrap_err().to_string();
-            assert!(refused.contains("is for this program to choose"), "{refused}");
+            assert!(refused.contains("is set by this program and cannot be given"), "{refused}");
         }
         let with = |time: &str, warning| Resources { time: Some(time.parse().unwrap()), warning, ..resources() };
-        assert!(text(&with("2", 120), "/g").unwrap_err().to_string().starts_with("a time of 2 is too short"));
+        assert!(text(&with("2", 120), "/g").unwrap_err().to_string().starts_with("a time limit of 2 is too short"));
         assert!(text(&with("2", 60), "/g").is_ok() && text(&with("unlimited", 120), "/g").is_ok());
     }
 }

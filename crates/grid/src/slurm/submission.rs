@@ -1,18 +1,19 @@
-//! What a grid's directory remembers of what was submitted: `slurm/1`, `slurm/2`, … each with the
-//! script, the manifest as it was then, and which runs each task has, by name.
+//! What was submitted, in the grid's directory: `slurm/1`, `slurm/2`, … each with the script, the manifest at that time,
+//! and the names of each task's runs.
 
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
 
-use rehearsal_runs::{RunName, atomic, regular};
+use rehearsal_files::{atomic, regular};
+use rehearsal_runs::RunName;
 use serde::{Deserialize, Serialize};
 
 /// The largest file that is read, in bytes: the names of as many runs as a grid has.
 const LARGEST: u64 = 64 << 20;
 
-/// A submission, in a directory of its own.
+/// A submission, and its directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submission {
     directory: PathBuf,
@@ -21,14 +22,14 @@ pub struct Submission {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Said {
-    /// Slurm's number; none until Slurm has it.
+    /// Slurm's number of the job; none until it is submitted.
     job: Option<String>,
     /// The runs of each task.
     tasks: Vec<Vec<RunName>>,
 }
 
 impl Submission {
-    /// A new one in a grid's `slurm` directory. Whoever holds the grid may call it.
+    /// A new one in a grid's `slurm` directory. Only the process that holds the grid may call it.
     ///
     /// # Errors
     /// It cannot be written.
@@ -47,12 +48,12 @@ impl Submission {
         self.directory.join("job.sh")
     }
 
-    /// The runs of the grid as they were when it was submitted.
+    /// The manifest of the grid when it was submitted.
     pub fn manifest(&self) -> PathBuf {
         self.directory.join("manifest.jsonl")
     }
 
-    /// Slurm's number for it, if it was told.
+    /// Slurm's number of the job, if it is known.
     pub fn job(&self) -> Option<&str> {
         self.said.job.as_deref()
     }
@@ -70,7 +71,7 @@ impl Submission {
         atomic::write(&self.script(), text.as_bytes())
     }
 
-    /// Notes the number that Slurm gave it.
+    /// Writes down Slurm's number of the job.
     ///
     /// # Errors
     /// It cannot be written.
@@ -79,7 +80,7 @@ impl Submission {
         self.write()
     }
 
-    /// Takes back what Slurm did not want.
+    /// Removes a submission that Slurm refused.
     pub fn withdraw(self) {
         let _ = fs::remove_dir_all(self.directory);
     }
@@ -90,14 +91,14 @@ impl Submission {
     }
 }
 
-/// All that a grid submitted, the first first. What cannot be read, such as one whose process was
-/// killed half-way, is none.
+/// The submissions of a grid, in order. Those that cannot be read, because their process was killed half-way, are left
+/// out.
 pub fn submissions(slurm: &Path) -> Vec<Submission> {
     let read = |number: u64| {
         let directory = slurm.join(number.to_string());
         let text = regular::read_to_string(&directory.join("submission.json"), LARGEST).ok()?;
         let said: Said = serde_json::from_str(&text).ok()?;
-        // Files are named after it: whatever is no number of Slurm's leads elsewhere.
+        // Files are named after it: anything but a number could lead elsewhere.
         let is_number = |job: &String| !job.is_empty() && job.bytes().all(|byte| byte.is_ascii_digit());
         said.job.as_ref().is_none_or(is_number).then_some(Submission { directory, said })
     };
@@ -142,7 +143,7 @@ mod tests {
         for job in ["../../secret", "12 --user=me", "", "-1"] {
             let mut forged = Submission::create(&slurm, Vec::new(), "").unwrap();
             forged.submitted_as(job.into()).unwrap();
-            assert_eq!(submissions(&slurm).len(), 11, "{job} is no number of a job");
+            assert_eq!(submissions(&slurm).len(), 11, "{job} is not the number of a job");
         }
         fs::create_dir(slurm.join(u64::MAX.to_string())).unwrap();
         let next = Submission::create(&slurm, Vec::new(), "").unwrap();

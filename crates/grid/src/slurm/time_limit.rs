@@ -1,4 +1,4 @@
-//! How long a task may take, in Slurm's ways of writing it.
+//! The time limit of a task, as Slurm writes it.
 
 use std::{fmt, str::FromStr};
 
@@ -10,7 +10,7 @@ pub struct TimeLimit {
 }
 
 impl TimeLimit {
-    /// In seconds; none if it is without end.
+    /// In seconds; none if it is unlimited.
     pub fn seconds(&self) -> Option<u64> {
         self.seconds
     }
@@ -26,8 +26,9 @@ impl FromStr for TimeLimit {
         if ["unlimited", "infinite"].contains(&text.to_lowercase().as_str()) {
             return limit(None);
         }
-        let wrong =
-            || format!("`{text}` is no time: write minutes (90), hours:minutes:seconds (1:30:00) or days-hours (2-12)");
+        let wrong = || {
+            format!("`{text}` is not a time: write minutes (90), hours:minutes:seconds (1:30:00) or days-hours (2-12)")
+        };
         let (days, rest) = match text.split_once('-') {
             Some((days, rest)) => (Some(number(days).ok_or_else(wrong)?), rest),
             None => (None, text),
@@ -45,7 +46,7 @@ impl FromStr for TimeLimit {
     }
 }
 
-/// A number that no sum of a few overflows with.
+/// A number small enough for sums not to overflow.
 fn number(text: &str) -> Option<u64> {
     let digits = text.len() <= 9 && text.chars().all(|c| c.is_ascii_digit());
     if digits { text.parse().ok() } else { None }

@@ -73,6 +73,11 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn min(self, a: Self::V, b: Self::V) -> Self::V {
+        lanewise!(a, b => if a < b { a } else { b })
+    }
+
+    #[inline(always)]
     fn where_positive(self, gate: Self::V, value: Self::V) -> Self::V {
         lanewise!(gate, value => if gate > 0.0 { value } else { 0.0 })
     }

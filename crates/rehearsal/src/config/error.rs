@@ -7,7 +7,6 @@ use thiserror::Error;
 use crate::{
     device::DeviceError,
     methods::MethodKind,
-    probe::ScoreNorm,
     retrieval::{Ratio, RetrievalKind},
 };
 
@@ -130,26 +129,6 @@ pub enum ConfigError {
         /// How many are retrieved.
         retrieved: usize,
     },
-    /// How to score, for a retrieval that does not.
-    #[error("`{setting} = {}` is for retrievals by change of loss: balanced, mir and imir", quoted(value))]
-    ScoresNothing {
-        /// Which setting.
-        setting: &'static str,
-        /// Its value.
-        value: String,
-    },
-    /// An age of features that nobody keeps.
-    #[error("`feature-age` is for `score = \"kept-features\"`")]
-    FeatureAge,
-    /// Features that are kept, as they come from a handful of samples.
-    #[error(
-        "kept features are computed for a few samples at a time, whose own statistics say little: \
-         `score = \"kept-features\"` goes with `score-norm = \"eval\"`, not \"{0}\""
-    )]
-    KeptNorm(ScoreNorm),
-    /// One draw for two ends, of which one is not wanted.
-    #[error("`draws = \"one\"` is for retrievals from both ends, and the ratio {0} has one: leave it out")]
-    OneEnd(Ratio),
     /// More picked than looked at.
     #[error("{picked} of {candidates} candidates cannot be picked: raise `candidates`")]
     Candidates {
@@ -197,11 +176,6 @@ pub enum ConfigError {
         /// As it was given.
         found: String,
     },
-}
-
-/// As a file writes it: words in quotes, numbers without.
-fn quoted(value: &str) -> String {
-    if value.parse::<f64>().is_ok() { value.to_owned() } else { format!("\"{value}\"") }
 }
 
 fn at(line: Option<usize>) -> String {

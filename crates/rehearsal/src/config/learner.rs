@@ -2,17 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, Offer, in_range, not_negative, positive, share};
+use super::{ConfigError, Offer, in_range, not_negative, positive};
 use crate::{
-    choice::Choice,
     device::DeviceName,
     learner::CustomNames,
-    memory::{GssOptions, PolicyKind, Retrievable},
+    memory::{GssOptions, PolicyKind},
     methods::{AceHead, MethodKind, MethodOptions},
     network::{BackboneKind, Kernels},
     optimizer::OptimizerConfig,
-    probe::{ScoreKind, ScoreNorm},
-    retrieval::{Draws, Ratio, RetrievalKind, RetrievalOptions},
+    probe::ScoreNorm,
+    retrieval::{Ratio, RetrievalKind, RetrievalOptions},
     shapley::ShapleyOptions,
     views::Views,
 };
@@ -32,8 +31,9 @@ pub struct LearnerConfig {
     /// Who stays in memory; none for a method without memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_policy: Option<PolicyKind>,
-    /// Passes over each task.
-    pub epochs: usize,
+    /// Epochs of each task; none: by the number of its images.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epochs: Option<usize>,
     /// How many samples the memory holds.
     pub memory: usize,
     /// New samples per step.
@@ -42,12 +42,6 @@ pub struct LearnerConfig {
     pub retrieved: usize,
     /// Slots that each draw of a scoring retrieval looks at.
     pub candidates: usize,
-    /// From how many draws a scoring retrieval picks its two ends.
-    #[serde(default)]
-    pub draws: Draws,
-    /// A scoring retrieval scores in every so manyth step; in the others it replays at random.
-    #[serde(default = "every_step")]
-    pub score_every: u64,
     /// How a step moves the network.
     #[serde(flatten)]
     pub optimizer: OptimizerConfig,
@@ -61,6 +55,9 @@ pub struct LearnerConfig {
     pub device: DeviceName,
     /// The feature extractor.
     pub backbone: BackboneKind,
+    /// Whether training changes the head alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub freeze_backbone: bool,
     /// What computes the convolutions on the processor.
     pub kernels: Kernels,
     /// What the methods are told.
@@ -72,19 +69,8 @@ pub struct LearnerConfig {
     /// What ASER is told.
     #[serde(flatten)]
     pub shapley: ShapleyOptions,
-    /// Memory matching: nothing is retrieved until more than so many samples were presented.
-    pub match_warm_up: u64,
-    /// Who may be replayed.
-    #[serde(default)]
-    pub retrievable: Retrievable,
     /// The views that are trained on.
     pub views: Views,
-    /// How the change of a sample's loss is found out.
-    #[serde(default)]
-    pub score: ScoreKind,
-    /// With kept features: after how many steps they are computed anew.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub feature_age: Option<u64>,
     /// What normalises scored samples.
     pub score_norm: ScoreNorm,
     /// When samples may enter the memory.
@@ -102,16 +88,14 @@ impl LearnerConfig {
     pub fn check(&self) -> Result<(), ConfigError> {
         let most = 1_000_000_000;
         in_range(&[
-            ("epochs", self.epochs, 1_000_000_000),
+            ("epochs", self.epochs.unwrap_or(1), 1_000_000),
             ("batch", self.batch, most),
             ("width", self.width, 4096),
             ("threads", self.threads, 1024),
             ("candidates", self.candidates, most),
-            ("score-every", usize::try_from(self.score_every).unwrap_or(usize::MAX), most),
             ("gss-groups", self.gss.groups, most),
             ("gss-group-size", self.gss.group_size, most),
             ("shapley-neighbours", self.shapley.neighbours, 1_000_000),
-            ("shapley-per-class", self.shapley.per_class, 1_000_000),
         ])?;
         // TOML has no larger numbers than i64's.
         let limits = [
@@ -140,12 +124,7 @@ impl LearnerConfig {
         if self.retrieval == Some(RetrievalKind::MemoryMatch) && !self.retrieved.is_multiple_of(2) {
             return Err(ConfigError::OddPairs(self.retrieved));
         }
-        self.check_scoring()?;
-        let picked = |ratio: Ratio| match self.draws {
-            Draws::Two => ratio.high.max(ratio.low),
-            Draws::One => ratio.total(),
-        };
-        match self.ratio.map(picked) {
+        match self.ratio.map(|ratio| ratio.high.max(ratio.low)) {
             Some(picked) if picked > self.candidates => {
                 Err(ConfigError::Candidates { picked, candidates: self.candidates })
             }
@@ -153,56 +132,20 @@ impl LearnerConfig {
         }
     }
 
-    /// What only retrievals that score can be told.
-    fn check_scoring(&self) -> Result<(), ConfigError> {
-        let scores = self.retrieval.is_some_and(RetrievalKind::scores);
-        let said = [
-            ("score", self.score.name().to_owned(), self.score != ScoreKind::default()),
-            ("draws", self.draws.name().to_owned(), self.draws != Draws::default()),
-            ("score-every", self.score_every.to_string(), self.score_every != every_step()),
-        ];
-        match (said.into_iter().find(|(.., other)| !scores && *other), self.ratio) {
-            (Some((setting, value, _)), _) => Err(ConfigError::ScoresNothing { setting, value }),
-            (None, Some(ratio)) if self.draws == Draws::One && (ratio.high == 0 || ratio.low == 0) => {
-                Err(ConfigError::OneEnd(ratio))
-            }
-            (None, _) => self.check_features(),
-        }
-    }
-
-    fn check_features(&self) -> Result<(), ConfigError> {
-        match (self.score, self.feature_age) {
-            (ScoreKind::KeptFeatures, _) if self.score_norm != ScoreNorm::Eval => {
-                Err(ConfigError::KeptNorm(self.score_norm))
-            }
-            (ScoreKind::KeptFeatures, Some(age)) if age > i64::MAX as u64 => {
-                Err(ConfigError::TooLarge { setting: "feature-age", most: i64::MAX as u64, found: age })
-            }
-            (ScoreKind::KeptFeatures, _) | (_, None) => Ok(()),
-            (_, Some(_)) => Err(ConfigError::FeatureAge),
-        }
-    }
-
     /// What the retrieval is told.
     pub fn retrieval_options(&self) -> RetrievalOptions {
-        let Self { retrieved: count, ratio, candidates, draws, score_every, shapley, match_warm_up, .. } = *self;
-        RetrievalOptions { count, ratio, candidates, draws, score_every, shapley, match_warm_up }
+        let Self { retrieved: count, ratio, candidates, shapley, .. } = *self;
+        RetrievalOptions { count, ratio, candidates, shapley }
     }
-}
-
-fn every_step() -> u64 {
-    1
 }
 
 impl OptimizerConfig {
     fn check(&self) -> Result<(), ConfigError> {
-        let &Self { lr, momentum, weight_decay, lr_decay, .. } = self;
+        let &Self { lr, momentum, weight_decay, .. } = self;
         positive("lr", lr)?;
         if !(0.0..1.0).contains(&momentum) {
             return Err(ConfigError::Momentum(momentum));
         }
-        not_negative("weight-decay", weight_decay)?;
-        positive("lr-decay", lr_decay)?;
-        self.lr_milestones.iter().try_for_each(|&milestone| share("lr-milestones", milestone))
+        not_negative("weight-decay", weight_decay)
     }
 }

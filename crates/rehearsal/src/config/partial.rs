@@ -6,18 +6,18 @@ use std::{fmt::Display, path::PathBuf, str::FromStr};
 use rehearsal_runs::{Setting, settings_table};
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, JointPasses, Offer, Recalibrate};
+use super::{ConfigError, Offer, Recalibrate};
 use crate::{
     datasets::{Chain, Dataset},
     device::DeviceName,
     learner::CustomNames,
     losses::Denominator,
-    memory::{PolicyKind, Retrievable},
+    memory::PolicyKind,
     methods::{AceHead, MethodKind, Reduction},
     network::{BackboneKind, Kernels},
     optimizer::Schedule,
-    probe::{ScoreKind, ScoreNorm},
-    retrieval::{Draws, Ratio, RetrievalKind},
+    probe::ScoreNorm,
+    retrieval::{Ratio, RetrievalKind},
     shapley::ShapleyScore,
     stream::{ClassOrder, StreamKind},
     views::Views,
@@ -153,13 +153,6 @@ impl PartialConfig {
         if other.retrieval.is_some() || other.retrieved.is_some() {
             base.ratio = None;
         }
-        if other.score.is_some() {
-            base.forget_what_goes_with_the_score();
-        }
-        // One draw for both ends goes with a retrieval that has both.
-        if other.retrieval.is_some_and(|retrieval| retrieval != RetrievalKind::Balanced) {
-            base.draws = None;
-        }
         if let Some(method) = other.method {
             base.forget_what_goes_with_the_method(method);
         }
@@ -175,16 +168,7 @@ impl PartialConfig {
         if other.stream.is_some() {
             base.blur = None;
         }
-        if !other.clone().or(base.clone()).scores() {
-            base.forget_how_to_score();
-        }
         other.clone().or(base)
-    }
-
-    /// Whether its retrieval chooses by change of loss.
-    fn scores(&self) -> bool {
-        let method = self.clone().complete().method;
-        method.replays() && self.retrieval.unwrap_or(method.default_retrieval()).scores()
     }
 
     /// Drops the defaults of the method named here, where another takes its place.
@@ -199,21 +183,7 @@ impl PartialConfig {
         if own != next && self.views == Some(own.default_views()) {
             self.views = None;
         }
-        self.retrievable = self.retrievable.filter(|_| next.replays());
         self.memory = self.memory.filter(|&memory| memory > 0);
-    }
-
-    /// Drops the defaults of the score named here, and what only that one knows.
-    fn forget_what_goes_with_the_score(&mut self) {
-        let own = self.score.unwrap_or_default();
-        self.score_norm = self.score_norm.filter(|norm| *norm != own.default_norm());
-        self.feature_age = None;
-    }
-
-    /// Drops what only retrievals that score can be told.
-    fn forget_how_to_score(&mut self) {
-        self.forget_what_goes_with_the_score();
-        (self.score, self.draws, self.score_every) = (None, None, None);
     }
 
     /// The same with the names of parts of one's own.

@@ -2,21 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use rehearsal_files::threads::cores;
+
 use super::{Combination, Config, ConfigError, LearnerConfig, PartialConfig, partial::Completed};
 use crate::{
-    choice::Choice,
     learner::CustomNames,
-    memory::{GssOptions, PolicyKind, Retrievable},
+    memory::{GssOptions, PolicyKind},
     methods::{ClsErOptions, DerPpOptions, ErAceOptions, MethodOptions},
     optimizer::OptimizerConfig,
-    probe::ScoreKind,
     retrieval::{Ratio, RetrievalKind},
     shapley::ShapleyOptions,
     stream::StreamKind,
 };
-
-/// Steps that kept features are used for, unless said otherwise.
-const FEATURE_AGE: u64 = 100;
 
 impl PartialConfig {
     /// Completes the settings with defaults and refuses what makes no sense.
@@ -41,8 +38,7 @@ impl PartialConfig {
             class_order: given.class_order,
             train_per_class: given.train_per_class,
             test_per_class: given.test_per_class,
-            learner,
-            joint_passes: given.joint_passes,
+            learner: LearnerConfig { epochs: Some(given.epochs), ..learner },
             recalibrate: given.recalibrate,
             checkpoint_minutes: given.checkpoint_minutes,
             diagnostics: given.diagnostics,
@@ -59,46 +55,35 @@ impl PartialConfig {
     pub fn learner(&self) -> Result<LearnerConfig, ConfigError> {
         let given = self.clone().complete();
         let method = given.method;
-        let (retrieval, retrievable, feature_age) = (given.retrieval()?, given.retrievable()?, given.feature_age());
+        let retrieval = given.retrieval()?;
         Ok(LearnerConfig {
             method,
             retrieval,
             ratio: given.ratio(retrieval)?,
             memory_policy: given.memory_policy()?,
             method_options: given.method_options(),
-            epochs: given.epochs,
+            epochs: self.epochs,
             memory: if method.replays() { given.memory } else { 0 },
             batch: given.batch,
             retrieved: given.retrieved,
             candidates: given.candidates,
-            draws: given.draws,
-            score_every: given.score_every,
             optimizer: OptimizerConfig {
                 lr: given.lr,
                 momentum: given.momentum,
                 weight_decay: given.weight_decay,
                 schedule: given.schedule,
-                lr_milestones: given.lr_milestones,
-                lr_decay: given.lr_decay,
             },
             width: given.width,
             seed: given.seed,
-            threads: given.threads.unwrap_or_else(available_threads),
+            threads: given.threads.unwrap_or_else(cores),
             device: given.device,
             backbone: given.backbone,
+            freeze_backbone: false,
             kernels: given.kernels,
             gss: GssOptions { groups: given.gss_groups, group_size: given.gss_group_size },
-            shapley: ShapleyOptions {
-                score: given.shapley_score,
-                neighbours: given.shapley_neighbours,
-                per_class: given.shapley_per_class,
-            },
-            match_warm_up: given.match_warm_up,
-            retrievable,
+            shapley: ShapleyOptions { score: given.shapley_score, neighbours: given.shapley_neighbours },
             views: given.views.unwrap_or(method.default_views()),
-            score: given.score,
-            feature_age,
-            score_norm: given.score_norm.unwrap_or(given.score.default_norm()),
+            score_norm: given.score_norm,
             offer: given.offer,
             custom: CustomNames {
                 custom_method: given.custom_method,
@@ -159,20 +144,6 @@ impl Completed {
         Ok(method.replays().then(|| retrieval.unwrap_or(method.default_retrieval())))
     }
 
-    fn feature_age(&self) -> Option<u64> {
-        let default = || (self.score == ScoreKind::KeptFeatures).then_some(FEATURE_AGE);
-        self.feature_age.or_else(default)
-    }
-
-    fn retrievable(&self) -> Result<Retrievable, ConfigError> {
-        let Self { method, retrievable, .. } = *self;
-        if !method.replays() && retrievable != Retrievable::default() {
-            let value = retrievable.name().to_owned();
-            return Err(ConfigError::ReplaysNothing { method, setting: "retrievable", value });
-        }
-        Ok(retrievable)
-    }
-
     fn memory_policy(&self) -> Result<Option<PolicyKind>, ConfigError> {
         let Self { method, memory_policy: policy, .. } = *self;
         Combination { method, policy, retrieval: None }.check()?;
@@ -207,8 +178,4 @@ fn absolute(path: &Path) -> Result<PathBuf, ConfigError> {
         Some(_) => Ok(absolute),
         None => Err(wrong("it is not UTF-8, and no file of settings can hold it".into())),
     }
-}
-
-fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

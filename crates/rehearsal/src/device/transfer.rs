@@ -1,70 +1,34 @@
 //! The only ways between the host's memory and a device's. On a GPU each of them costs more than the
 //! arithmetic of a small layer, and a read-back makes the host wait for all that was asked before it:
-//! so they are few, and they are counted. Clippy refuses to read a tensor anywhere else.
+//! so they are few, and read-backs are counted. Clippy refuses to read a tensor anywhere else.
 
 use std::cell::Cell;
 
 use burn::tensor::{Device, Tensor, TensorData, kind::Basic};
 
-/// How often something went between host and device, and how much.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Transfers {
-    /// From the host to the device.
-    pub uploads: u64,
-    /// Their bytes.
-    pub uploaded_bytes: u64,
-    /// From the device to the host, which waits.
-    pub read_backs: u64,
-    /// Their bytes.
-    pub read_bytes: u64,
-}
-
 thread_local! {
-    /// Of this thread, since it began. It decides nothing: only [`Transfers::of`] looks at it. A
-    /// count that is handed from call to call would stand in every signature between a benchmark
-    /// and the last loss.
-    static COUNTED: Cell<Transfers> = const {
-        Cell::new(Transfers { uploads: 0, uploaded_bytes: 0, read_backs: 0, read_bytes: 0 })
-    };
+    /// Of this thread, since it began. It decides nothing: only [`count_read_backs`] looks at it.
+    static READ_BACKS: Cell<u64> = const { Cell::new(0) };
 }
 
-impl Transfers {
-    /// What `work` gives, and the transfers that it made on this thread, which are all that a step
-    /// makes.
-    pub fn of<T>(work: impl FnOnce() -> T) -> (T, Self) {
-        let before = COUNTED.get();
-        let made = work();
-        (made, COUNTED.get().since(before))
-    }
-
-    fn since(self, before: Self) -> Self {
-        Self {
-            uploads: self.uploads - before.uploads,
-            uploaded_bytes: self.uploaded_bytes - before.uploaded_bytes,
-            read_backs: self.read_backs - before.read_backs,
-            read_bytes: self.read_bytes - before.read_bytes,
-        }
-    }
+/// What `work` gives, and how often this thread waited meanwhile for values from a device.
+pub fn count_read_backs<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let before = READ_BACKS.get();
+    let made = work();
+    (made, READ_BACKS.get() - before)
 }
 
 /// Values of the host as a tensor on the device.
 #[allow(clippy::disallowed_methods, reason = "the one place")]
 pub fn upload<const D: usize, K: Basic>(data: impl Into<TensorData>, device: &Device) -> Tensor<D, K> {
-    let data = data.into();
-    let counted = COUNTED.get();
-    let (uploads, uploaded_bytes) = (counted.uploads + 1, counted.uploaded_bytes + data.as_bytes().len() as u64);
-    COUNTED.set(Transfers { uploads, uploaded_bytes, ..counted });
-    Tensor::from_data(data, device)
+    Tensor::from_data(data.into(), device)
 }
 
 /// The values of a tensor on the host, row by row.
 #[allow(clippy::disallowed_methods, reason = "the one place")]
 pub fn read<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    let values: Vec<f32> = tensor.into_data().try_to_vec().expect("tensors here are f32");
-    let counted = COUNTED.get();
-    let (read_backs, read_bytes) = (counted.read_backs + 1, counted.read_bytes + 4 * values.len() as u64);
-    COUNTED.set(Transfers { read_backs, read_bytes, ..counted });
-    values
+    READ_BACKS.set(READ_BACKS.get() + 1);
+    tensor.into_data().try_to_vec().expect("tensors here are f32")
 }
 
 /// The values of each of several vectors, which come to the host together: it waits once.
@@ -95,9 +59,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_there_and_back_is_counted_here_alone() {
+    fn what_comes_back_is_counted() {
         let device = Device::flex();
-        let ((), transfers) = Transfers::of(|| {
+        let ((), read_backs) = count_read_backs(|| {
             let tensor: Tensor<2> = upload([[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]], &device);
             assert_eq!(read(tensor.clone() * 2.0), [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]);
             assert!((read_one(tensor.clone().sum()) - 21.0).abs() < f32::EPSILON);
@@ -106,7 +70,6 @@ mod tests {
             assert_eq!(read_all(vec![column(0), shorter, column(2)]), [vec![1.0, 4.0], vec![2.0], vec![3.0, 6.0]]);
             assert!(read_all(Vec::new()).is_empty());
         });
-        assert_eq!(transfers, Transfers { uploads: 1, uploaded_bytes: 24, read_backs: 3, read_bytes: 48 });
-        assert_eq!(Transfers::of(|| ()).1, Transfers::default());
+        assert_eq!((read_backs, count_read_backs(|| ()).1), (3, 0));
     }
 }

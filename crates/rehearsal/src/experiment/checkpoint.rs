@@ -8,10 +8,10 @@ use rehearsal_runs::{RunDirectory, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Experiment, ExperimentError, Progress};
+use super::{Experiment, ExperimentError, Journal, Progress};
 use crate::{
     config::{Config, LearnerConfig, Recalibrate},
-    learner::{Added, Learner, Loaded, Parts, Position},
+    learner::{Added, Cursor, Learner, Loaded, Parts},
     record::peak_memory,
 };
 
@@ -40,13 +40,11 @@ fn difference(ours: &Settings, saved: &Settings) -> Option<String> {
     Some(format!("`{name}` was {saved} when it was written and is {ours} now"))
 }
 
-impl Experiment {
+impl Journal {
     /// Writes a checkpoint, but none of a network that has diverged.
-    pub(super) fn save(&mut self) -> Result<(), ExperimentError> {
+    pub(super) fn save(&mut self, learner: &Learner) -> Result<(), ExperimentError> {
         self.progress.peak_memory_bytes = self.progress.peak_memory_bytes.max(peak_memory());
-        if !self.learner.is_finite() {
-            return Err(self.diverged(f32::NAN));
-        }
+        learner.check_finite()?;
         let Some(directory) = &mut self.directory else { return Ok(()) };
         self.progress.log = directory.sync_log()?;
         if let Some(board) = &mut self.board {
@@ -59,30 +57,32 @@ impl Experiment {
         };
         let header = serde_json::to_value(header).expect("progress is plain data");
         let added = Added { run: Some(header), extra: None };
-        Ok(directory.write_checkpoint(|file| self.learner.write_to(file, added).map(drop))?)
+        Ok(directory.write_checkpoint(|file| learner.write_to(file, added).map(drop))?)
     }
+}
 
+impl Experiment {
     /// Goes on where the checkpoint in `directory` was taken, if there is one.
     pub(super) fn restore(&mut self, directory: &Path, parts: Parts) -> Result<(), ExperimentError> {
         let path = RunDirectory::checkpoint_path(directory);
         if !path.exists() {
             return Ok(());
         }
-        let (threads, device) = (self.config.learner.threads, self.config.learner.device);
+        let (threads, device) = (self.journal.config.learner.threads, self.journal.config.learner.device);
         let here = |config: &mut LearnerConfig| (config.threads, config.device) = (threads, device);
         let Loaded { learner, run, .. } = Learner::read(&path, parts, here)?;
         let foreign = |why: String| ExperimentError::Checkpoint { path: path.clone(), why };
         let run = run.ok_or_else(|| foreign("it is a model, which no run wrote".into()))?;
         let header: RunHeader = serde_json::from_value(run).map_err(|error| foreign(error.to_string()))?;
-        if let Some(difference) = difference(&settings(&self.config), &header.settings) {
+        if let Some(difference) = difference(&settings(&self.journal.config), &header.settings) {
             return Err(foreign(difference));
         }
-        if header.data_sha256 != self.data.sha256 {
-            let (saved, ours) = (&header.data_sha256, &self.data.sha256);
+        if header.data_sha256 != self.journal.data.sha256 {
+            let (saved, ours) = (&header.data_sha256, &self.journal.data.sha256);
             return Err(foreign(format!("its data had SHA-256 {saved}, these have {ours}")));
         }
         self.check_learner(&learner).and_then(|()| self.check_position(&learner, &header.progress)).map_err(foreign)?;
-        (self.learner, self.progress) = (learner, header.progress);
+        (self.learner, self.journal.progress) = (learner, header.progress);
         Ok(())
     }
 
@@ -99,13 +99,13 @@ impl Experiment {
     }
 
     fn check_position(&self, learner: &Learner, progress: &Progress) -> Result<(), String> {
-        let position = learner.position();
+        let position = learner.cursor();
         let batches: Vec<usize> = self.stream.tasks().map(|task| self.stream.batches(task)).collect();
-        if steps_at(&batches, self.config.passes(), position) != Some(position.steps) {
+        if steps_at(&batches, self.journal.config.passes(), position) != Some(position.steps) {
             return Err(format!("its position does not exist in this stream: {position:?}"));
         }
         // The classes of a task appear with its first batch.
-        let begun = position.task + usize::from((position.epoch, position.batch) != (0, 0));
+        let begun = position.task + usize::from(position.is_inside_task());
         let seen = self.stream.tasks().take(begun).last().map_or(0, |task| self.stream.seen(task));
         if learner.classes().seen() != seen {
             return Err(format!(
@@ -115,26 +115,26 @@ impl Experiment {
         }
         let rows = |kept: bool, wanted: bool, rows: usize| kept == wanted && (!kept || rows == position.task);
         let (recalibration, second) = (&progress.recalibration, &progress.recalibrated);
-        let images = recalibration.as_ref().map_or(0, |books| books.images.len());
+        let images = recalibration.as_ref().map_or(0, |counters| counters.images.len());
         let second_rows = second.as_ref().map_or(0, AccuracyMatrix::tasks_seen);
         let tested = progress.matrix.tasks_seen() == position.task
-            && rows(recalibration.is_some(), self.config.recalibrate != Recalibrate::Off, images)
-            && rows(second.is_some(), self.config.recalibrate == Recalibrate::Both, second_rows);
-        let watched = progress.diagnostics.is_some() == self.config.diagnostics;
-        let books = progress.diagnostics.as_ref().is_none_or(|seen| seen.fits(learner.network(), position.task));
-        if tested && watched && books { Ok(()) } else { Err("its books are not those of its position".into()) }
+            && rows(recalibration.is_some(), self.journal.config.recalibrate != Recalibrate::Off, images)
+            && rows(second.is_some(), self.journal.config.recalibrate == Recalibrate::Both, second_rows);
+        let watched = progress.diagnostics.is_some() == self.journal.config.diagnostics;
+        let counters = progress.diagnostics.as_ref().is_none_or(|seen| seen.fits(learner.network(), position.task));
+        if tested && watched && counters { Ok(()) } else { Err("its counters are not those of its position".into()) }
     }
 }
 
 /// How many steps come before a position in tasks of so many batches; none where they have no such
 /// position. The numbers come from a file: none of them is believed to be small.
-fn steps_at(batches: &[usize], passes: usize, position: Position) -> Option<u64> {
-    let Position { task, epoch, batch, .. } = position;
+fn steps_at(batches: &[usize], epochs: usize, position: Cursor) -> Option<u64> {
+    let Cursor { task, epoch, batch, .. } = position;
     let here = batches.get(task).copied().unwrap_or(0);
     // A task's last step leaves its epoch at its end; no other position is beyond the last batch.
-    let inside = (epoch < passes && batch < here) || (epoch == passes && batch == 0);
+    let inside = (epoch < epochs && batch < here) || (epoch == epochs && batch == 0);
     let exists = if here == 0 { epoch == 0 && batch == 0 } else { inside };
-    let before = batches.get(..task).filter(|_| exists)?.iter().sum::<usize>().checked_mul(passes)?;
+    let before = batches.get(..task).filter(|_| exists)?.iter().sum::<usize>().checked_mul(epochs)?;
     before.checked_add(epoch.checked_mul(here)?)?.checked_add(batch).map(|steps| steps as u64)
 }
 
@@ -161,13 +161,13 @@ mod tests {
 
     #[test]
     fn positions_are_those_of_the_stream_however_large_they_claim_to_be() {
-        let at = |task, epoch, batch| steps_at(&[3, 5], 2, Position { task, epoch, batch, steps: 0 });
+        let at = |task, epoch, batch| steps_at(&[3, 5], 2, Cursor { task, epoch, batch, steps: 0 });
         assert_eq!([at(0, 0, 0), at(0, 1, 2), at(0, 2, 0), at(1, 0, 0)], [Some(0), Some(5), Some(6), Some(6)]);
         assert_eq!([at(1, 1, 4), at(1, 2, 0), at(2, 0, 0)], [Some(15), Some(16), Some(16)]);
         assert_eq!([at(0, 0, 3), at(0, 2, 1), at(0, 3, 0), at(2, 0, 1), at(3, 0, 0)], [None; 5]);
         let most = usize::MAX;
         assert_eq!([at(most, 0, 0), at(0, most, 0), at(0, 0, most), at(most, most, most)], [None; 4]);
-        let endless = Position { task: 1, epoch: most, batch: 0, steps: 0 };
+        let endless = Cursor { task: 1, epoch: most, batch: 0, steps: 0 };
         assert_eq!(steps_at(&[most, 2], most, endless), None);
     }
 }

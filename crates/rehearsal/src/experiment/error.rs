@@ -23,7 +23,7 @@ pub enum ExperimentError {
     /// The run's directory.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// The learner cannot be made, saved or restored.
+    /// The learner cannot be made, saved or restored, or has diverged.
     #[error(transparent)]
     Learner(#[from] LearnerError),
     /// The checkpoint is whole, but not one of this run.
@@ -34,22 +34,20 @@ pub enum ExperimentError {
         /// What differs.
         why: String,
     },
-    /// The loss is no number.
-    #[error(
-        "the loss is {loss} at step {step} (task {task}, epoch {epoch}): try a smaller `lr`; \
-         the last checkpoint, if there was one, is kept"
-    )]
-    Diverged {
-        /// NaN or infinite.
-        loss: f32,
-        /// Of the whole run, from 1.
-        step: u64,
-        /// From 1.
-        task: usize,
-        /// From 1.
-        epoch: usize,
-    },
     /// No threads to be had.
     #[error("threads cannot be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+impl ExperimentError {
+    /// Whether the user asked for something wrong, rather than that something failed on the way.
+    pub fn is_user_error(&self) -> bool {
+        match self {
+            Self::Data(error) => error.is_user_error(),
+            Self::Directory(error) => error.is_user_error(),
+            Self::Learner(error) => error.is_user_error(),
+            Self::Refused(_) | Self::Stream(_) | Self::Checkpoint { .. } => true,
+            Self::Threads(_) => false,
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::{clock::Phases, diagnostics::Diagnostics, observer::StepEvent};
 /// What a step was like.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LastStep {
-    /// The loss; none where the step only moved the running statistics.
+    /// The loss; none if the step only moved the running statistics.
     pub loss: Option<f32>,
     /// How many samples were replayed.
     pub retrieved: usize,
@@ -70,11 +70,11 @@ impl Progress {
         }
     }
 
-    /// Keeps the loss of a step, if it is the highest, when so many classes had appeared.
-    pub(super) fn note_loss(&mut self, event: &StepEvent, classes: usize) {
+    /// Keeps the loss of a step if it is the highest.
+    pub(super) fn note_loss(&mut self, event: &StepEvent) {
         let Some(loss) = event.loss else { return };
         if self.highest_loss.is_none_or(|highest| loss > highest.loss) {
-            self.highest_loss = Some(HighLoss { loss, step: event.step, classes });
+            self.highest_loss = Some(HighLoss { loss, step: event.step, classes: event.learner.classes().seen() });
         }
     }
 

@@ -39,38 +39,38 @@ impl Experiment {
         let tested = self.examine(after)?;
         let row = shares(&tested.correct);
         let recalibrated = tested.recalibrated.as_ref().map(shares);
-        let seconds = clock.since_start();
-        self.progress.phases.evaluation += seconds;
-        self.progress.count_seconds(after.index(), seconds);
-        if let Some(directory) = &mut self.directory {
-            let seconds = self.progress.task_seconds[after.index()];
+        let seconds = clock.seconds();
+        self.journal.progress.phases.evaluation += seconds;
+        self.journal.progress.count_seconds(after.index(), seconds);
+        if let Some(directory) = &mut self.journal.directory {
+            let seconds = self.journal.progress.task_seconds[after.index()];
             let (accuracy, recalibrated) = (&row[..], recalibrated.as_deref());
             directory.log(&Line::Task { after_task: after.index(), accuracy, recalibrated, seconds })?;
         }
         let one_for_each = "one fraction for each task so far";
-        self.progress.matrix.push_row(row.clone()).expect(one_for_each);
-        if let (Some(matrix), Some(row)) = (&mut self.progress.recalibrated, recalibrated) {
+        self.journal.progress.matrix.push_row(row.clone()).expect(one_for_each);
+        if let (Some(matrix), Some(row)) = (&mut self.journal.progress.recalibrated, recalibrated) {
             matrix.push_row(row).expect(one_for_each);
         }
-        if let (Some(books), Some(became)) = (&mut self.progress.recalibration, tested.recalibration) {
+        if let (Some(counters), Some(became)) = (&mut self.journal.progress.recalibration, tested.recalibration) {
             let (images, why_not) = match became {
                 Recalibration::Done { images } => (Some(images), None),
                 nothing => (None, Some(nothing.to_string())),
             };
-            books.images.push(images);
-            books.why_not = why_not;
+            counters.images.push(images);
+            counters.why_not = why_not;
         }
         self.tested = Some(tested);
-        if let Some(board) = &mut self.board {
-            board.task(self.learner.position().steps, &self.progress.matrix)?;
+        if let Some(board) = &mut self.journal.board {
+            board.task(self.learner.cursor().steps, &self.journal.progress.matrix)?;
         }
         Ok(row)
     }
 
-    /// Tests on all tasks so far, and keeps no books. Statistics that the run is to be tested with
+    /// Tests on all tasks so far, and counts nothing. Statistics that the run is to be tested with
     /// stay with the learner, so that what is saved predicts as it was tested.
     pub(super) fn examine(&mut self, after: TaskId) -> Result<Tested, ExperimentError> {
-        match self.config.recalibrate {
+        match self.journal.config.recalibrate {
             Recalibrate::Off => Ok(Tested { correct: self.correct(&self.learner, after)?, ..Tested::default() }),
             Recalibrate::Memory => {
                 let recalibration = Some(self.learner.recalibrate());
@@ -88,7 +88,7 @@ impl Experiment {
     fn correct(&self, learner: &Learner, after: TaskId) -> Result<Correct, ExperimentError> {
         let of_task = |task: TaskId| {
             let samples = self.stream.test(task)?;
-            let predicted = learner.classify(&samples);
+            let predicted = learner.classify(&samples)?;
             Ok(samples.iter().zip(predicted).map(|(sample, class)| u8::from(sample.label == class)).collect())
         };
         self.stream.tasks().take(after.index() + 1).map(of_task).collect()

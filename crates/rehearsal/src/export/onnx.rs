@@ -6,10 +6,10 @@ use prost::Message;
 use super::{
     Predictor,
     graph::{GraphWriter, Value, edge, float, int, ints},
-    messages::{ElementKind, Entry, Model, OperatorSet},
+    messages::{Attribute, ElementKind, Entry, Model, OperatorSet},
     weights::channels_first,
 };
-use crate::network::{BackboneKind, HeadKind};
+use crate::network::{HeadKind, Part, PlannedLayer};
 
 /// The set of operators: what every runtime of the last years has.
 const OPSET: i64 = 17;
@@ -22,7 +22,7 @@ const NORM_EPSILON: f32 = 1e-5;
 /// As in the directions of `network/head.rs`.
 const DIRECTION_EPSILON: f32 = 1e-6;
 
-/// The bytes of the model; none where they are more than the format can hold.
+/// The bytes of the model; none if they are more than the format can hold.
 pub(super) fn encode(predictor: &Predictor) -> Option<Vec<u8>> {
     let about = &predictor.about;
     let (image, seen) = (about.image, about.classes.len());
@@ -75,46 +75,45 @@ impl Writer<'_> {
         let values = self.graph.node("values", "Cast", &[bytes], float_kind);
         let most = self.graph.constant("255", &[], &[255.0]);
         let shares = self.graph.node("shares", "Div", &[&values, &most], Vec::new());
-        if self.predictor.about.backbone == BackboneKind::Pixels {
-            return self.graph.node("features", "Flatten", &[&shares], vec![int("axis", 1)]);
+        let flatten = || vec![int("axis", 1)];
+        let parts = &self.predictor.plan.0;
+        if parts.is_empty() {
+            return self.graph.node("features", "Flatten", &[&shares], flatten());
         }
         let x = self.graph.node("x", "Transpose", &[&shares], vec![ints("perm", &[0, 3, 1, 2])]);
-        let x = match self.predictor.about.backbone {
-            BackboneKind::Tiny => (0..3).fold(x, |x, layer| self.relu_layer(&format!("layers.{layer}"), &x, 2)),
-            _ => self.resnet18(&x),
-        };
+        let x = parts.iter().enumerate().fold(x, |x, (index, part)| self.part(index, part, &x));
         let pooled = self.graph.node("pooled", "GlobalAveragePool", &[&x], Vec::new());
-        self.graph.node("features", "Flatten", &[&pooled], vec![int("axis", 1)])
+        self.graph.node("features", "Flatten", &[&pooled], flatten())
     }
 
-    fn resnet18(&mut self, x: &Value) -> Value {
-        let mut x = self.relu_layer("stem", x, 1);
-        for block in 0..8 {
-            let name = |part: &str| format!("blocks.{block}.{part}");
-            let stride = if block > 0 && block % 2 == 0 { 2 } else { 1 };
-            let inner = self.relu_layer(&name("conv1"), &x, stride);
-            let inner = self.layer(&name("conv2"), &inner, 1);
-            let shortcut = if stride == 1 { x } else { self.layer(&name("shortcut"), &x, stride) };
-            let sum = self.graph.node(&name("sum"), "Add", &[&inner, &shortcut], Vec::new());
-            x = self.graph.node(&name("relu"), "Relu", &[&sum], Vec::new());
+    /// The part of that number.
+    fn part(&mut self, index: usize, part: &Part, x: &Value) -> Value {
+        match part {
+            Part::Layer(layer) => self.relu_layer(layer, x),
+            Part::MaxPool { kernel, stride } => {
+                self.graph.node(&format!("pool.{index}"), "MaxPool", &[x], window(*kernel, *stride))
+            }
+            Part::Residual { first, second, shortcut } => {
+                let inner = self.relu_layer(first, x);
+                let inner = self.layer(second, &inner);
+                let shortcut = shortcut.as_ref().map_or_else(|| x.clone(), |layer| self.layer(layer, x));
+                let sum = self.graph.node(&format!("{}.sum", second.name), "Add", &[&inner, &shortcut], Vec::new());
+                self.graph.node(&format!("{}.relu", second.name), "Relu", &[&sum], Vec::new())
+            }
         }
-        x
     }
 
-    fn relu_layer(&mut self, name: &str, x: &Value, stride: usize) -> Value {
-        let y = self.layer(name, x, stride);
-        self.graph.node(&format!("{name}.relu"), "Relu", &[&y], Vec::new())
+    fn relu_layer(&mut self, layer: &PlannedLayer, x: &Value) -> Value {
+        let y = self.layer(layer, x);
+        self.graph.node(&format!("{}.relu", layer.name), "Relu", &[&y], Vec::new())
     }
 
-    /// A convolution, padded by half its kernel, and its norm.
-    fn layer(&mut self, name: &str, x: &Value, stride: usize) -> Value {
+    /// A convolution and its norm.
+    fn layer(&mut self, PlannedLayer { name, conv, .. }: &PlannedLayer, x: &Value) -> Value {
         let state = &self.predictor.state.0;
-        let weight = &state[&format!("backbone.{name}.weight")];
-        let kernel = weight.shape[0];
-        let (shape, values) = channels_first(weight);
+        let (shape, values) = channels_first(&state[&format!("backbone.{name}.weight")]);
         let weight = self.graph.constant(&format!("{name}.weight"), &shape, &values);
-        let convolution =
-            vec![ints("kernel_shape", &[kernel; 2]), ints("pads", &[kernel / 2; 4]), ints("strides", &[stride; 2])];
+        let convolution = window(conv.kernel, conv.stride);
         let y = self.graph.node(&format!("{name}.convolved"), "Conv", &[x, &weight], convolution);
         let mut vector = |part: &str| {
             let array = &state[&format!("backbone.{name}.{part}")];
@@ -150,6 +149,11 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+/// A square window, padded by half of it.
+fn window(kernel: usize, stride: usize) -> Vec<Attribute> {
+    vec![ints("kernel_shape", &[kernel; 2]), ints("pads", &[kernel / 2; 4]), ints("strides", &[stride; 2])]
 }
 
 /// Each row of `size` values divided by its length and by the temperature.

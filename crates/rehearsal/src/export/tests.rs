@@ -1,20 +1,33 @@
 use std::collections::BTreeMap;
 
+use burn::{
+    module::{Module, Param},
+    tensor::Tensor,
+};
 use prost::Message;
 use safetensors::SafeTensors;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{config::PartialConfig, learner::Parts, network::AnyBackbone, sample::Image};
+use crate::{
+    config::PartialConfig,
+    learner::{Parts, machine_memory},
+    network::{AnyBackbone, Backbone, ConvNorm, Convolution, Norm, Part, Then, absorb, pool},
+    sample::Image,
+};
 
 const SHAPE: ImageShape = ImageShape { height: 9, width: 12, channels: 3 };
 
 /// A learner that knows of five classes, of which three have appeared; its statistics re-estimated.
 fn learned(settings: &str) -> Learner {
+    learned_with(settings, Parts::new())
+}
+
+fn learned_with(settings: &str, parts: Parts) -> Learner {
     let base = "width = 2\nthreads = 2\nmemory = 30\nretrieved = 4\ncandidates = 8";
     let settings = PartialConfig::parse(base).unwrap().overridden_by(&PartialConfig::parse(settings).unwrap());
     let builder = Learner::builder().shape(SHAPE).settings(&settings).classes(&["ä", "b", "c", "d", "e"]);
-    let mut learner = builder.build().unwrap();
+    let mut learner = builder.parts(parts).build().unwrap();
     let image = |index: usize| -> Image { (0..SHAPE.bytes()).map(|i| (i * (index + 7) * 31 % 256) as u8).collect() };
     let (images, labels): (Vec<Image>, Vec<&str>) = (0..30).map(|i| (image(i), ["ä", "b", "c"][i % 3])).unzip();
     learner.learn_task(&images, &labels).unwrap();
@@ -33,6 +46,79 @@ fn written(learner: &Learner, write: impl Fn(&Learner, &Path)) -> (TempDir, Vec<
 fn onnx(learner: &Learner) -> messages::Model {
     let (_place, bytes) = written(learner, |learner, path| learner.export_onnx(path).unwrap());
     messages::Model::decode(&bytes[..]).unwrap()
+}
+
+/// A custom backbone of one layer, and perhaps a parameter that a plan cannot describe.
+#[derive(Module, Debug)]
+struct Own {
+    layer: ConvNorm,
+    gain: Option<Param<Tensor<1>>>,
+    planned: bool,
+}
+
+impl Own {
+    fn parts(planned: bool, gain: bool) -> Parts {
+        Parts::new().backbone("own", move |architecture, rng, device| {
+            let conv = Convolution { kernel: 3, stride: 2, cin: architecture.input.channels, cout: 2 };
+            let gain = gain.then(|| Param::from_tensor(Tensor::ones([2], device)));
+            AnyBackbone::new(Self { layer: ConvNorm::new(conv, rng, device), gain, planned })
+        })
+    }
+
+    fn pooled(&self, x: Tensor<4>) -> Tensor<2> {
+        let x = pool(x);
+        match &self.gain {
+            Some(gain) => x * gain.val().unsqueeze(),
+            None => x,
+        }
+    }
+}
+
+impl Backbone for Own {
+    fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2> {
+        self.pooled(self.layer.forward(images, norm, Then::Relu).0)
+    }
+
+    fn train_features(&mut self, images: Tensor<4>) -> Tensor<2> {
+        let (x, moments) = self.layer.forward(images, Norm::Batch, Then::Relu);
+        absorb(vec![&mut self.layer], moments.into_iter().collect());
+        self.pooled(x)
+    }
+
+    fn feature_size(&self) -> usize {
+        2
+    }
+
+    fn plan(&self) -> Option<Plan> {
+        let layer = PlannedLayer::new("layer", self.layer.convolution());
+        self.planned.then(|| Plan(vec![Part::Layer(layer)]))
+    }
+}
+
+#[test]
+fn a_custom_backbone_with_a_plan_is_exported_and_measured() {
+    let learner = learned_with("method = 'er'", Own::parts(true, false));
+    let graph = onnx(&learner).graph.unwrap();
+    let operations: Vec<&str> = graph.node.iter().map(|node| &*node.op_type).collect();
+    let backbone = ["Conv", "BatchNormalization", "Relu", "GlobalAveragePool"];
+    assert!(operations.windows(4).any(|nodes| nodes == backbone), "{operations:?}");
+    let (_place, bytes) = written(&learner, |learner, path| learner.export_safetensors(path).unwrap());
+    let mut names: Vec<String> =
+        SafeTensors::deserialize(&bytes).unwrap().names().into_iter().map(Into::into).collect();
+    names.sort();
+    let norm = ["bias", "running_mean", "running_var", "weight"].map(|part| format!("layer.1.{part}"));
+    let expected: Vec<String> =
+        ["fc.bias", "fc.weight", "layer.0.weight"].map(Into::into).into_iter().chain(norm).collect();
+    assert_eq!(names, expected);
+    let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
+    assert!(metadata.metadata().as_ref().unwrap()["rehearsal-export"].contains(r#""backbone":"own""#));
+
+    let wide = PartialConfig::parse("batch = 1000000000").unwrap();
+    let build = |planned| Learner::builder().shape(SHAPE).settings(&wide).parts(Own::parts(planned, false)).build();
+    assert!(build(false).is_ok(), "of a backbone without a plan nothing is known");
+    if machine_memory().is_some() {
+        assert!(matches!(build(true), Err(LearnerError::Memory { .. })));
+    }
 }
 
 #[test]
@@ -120,15 +206,11 @@ fn what_cannot_be_exported_is_refused_in_a_sentence() {
     };
     let nothing = Learner::builder().shape(SHAPE).width(2).build().unwrap();
     assert_eq!(refused(&nothing), "no class has been learned yet");
-    let build = |architecture: &crate::network::Architecture,
-                 rng: &mut crate::rng::Rng,
-                 device: &crate::Device|
-     -> AnyBackbone { BackboneKind::Tiny.build(architecture, rng, device) };
-    let own = Learner::builder().shape(SHAPE).width(2).parts(Parts::new().backbone("mine", build)).build().unwrap();
-    assert_eq!(
-        refused(&own),
-        "the backbone `mine` is one's own, and other programs do not know it: only resnet18, tiny and pixels can be exported"
-    );
+    let reasons = [(Own::parts(false, false), "it has no plan"), (Own::parts(true, true), "`gain` is not in its plan")];
+    for (parts, why) in reasons {
+        let refused = refused(&learned_with("method = 'er'", parts));
+        assert_eq!(refused, format!("the backbone `own` cannot be exported: {why}"));
+    }
     let learner = learned("backbone = 'tiny'");
     let error = learner.export_onnx(place.path().join("none/model.onnx")).unwrap_err().to_string();
     assert!(error.contains("none/model.onnx cannot be written"), "{error}");

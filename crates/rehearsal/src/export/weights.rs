@@ -1,17 +1,21 @@
-//! The network that predicts as weights for PyTorch: torchvision's names for a ResNet-18,
-//! convolutions as `[out, in, k, k]`.
+//! The network that predicts as weights for PyTorch, by the names of its plan (torchvision's for a
+//! ResNet-18), convolutions as `[out, in, k, k]`.
 
 use std::{collections::HashMap, io};
 
 use safetensors::{Dtype, tensor::TensorView};
 
 use super::Predictor;
-use crate::{model_file::EXPORT_ENTRY, network::Array};
+use crate::{
+    model_file::EXPORT_ENTRY,
+    network::{Array, BACKBONE, HEAD, Plan, PlannedLayer},
+};
 
 /// The bytes of the file: the arrays, and one entry of metadata, whose value is JSON.
 pub(super) fn encode(predictor: &Predictor) -> io::Result<Vec<u8>> {
     let json = serde_json::to_string(&predictor.about)?;
-    let arrays: Vec<Named> = predictor.state.0.iter().map(named).collect();
+    let names = torch_names(&predictor.plan);
+    let arrays: Vec<Named> = predictor.state.0.iter().map(|(name, array)| named(&names[name], array)).collect();
     let views: Vec<(&str, TensorView)> = arrays.iter().map(view).collect::<io::Result<_>>()?;
     let metadata = HashMap::from([(EXPORT_ENTRY.to_owned(), json)]);
     safetensors::serialize(views, Some(metadata)).map_err(io::Error::other)
@@ -28,12 +32,12 @@ fn view(Named { name, shape, bytes }: &Named) -> io::Result<(&str, TensorView<'_
     Ok((name, TensorView::new(Dtype::F32, shape.clone(), bytes).map_err(io::Error::other)?))
 }
 
-fn named((name, array): (&String, &Array)) -> Named {
+fn named(name: &str, array: &Array) -> Named {
     let (shape, values) = match array.shape.len() {
         4 => channels_first(array),
         _ => (array.shape.clone(), array.values.clone()),
     };
-    Named { name: torch_name(name), shape, bytes: values.iter().flat_map(|value| value.to_le_bytes()).collect() }
+    Named { name: name.to_owned(), shape, bytes: values.iter().flat_map(|value| value.to_le_bytes()).collect() }
 }
 
 /// `[k, k, in, out]` as `[out, in, k, k]`.
@@ -49,36 +53,21 @@ pub(super) fn channels_first(weight: &Array) -> (Vec<usize>, Vec<f32>) {
     (vec![to, from, height, width], values)
 }
 
-/// `backbone.blocks.2.conv1.scale` as `layer2.0.bn1.weight`, and so on.
-fn torch_name(name: &str) -> String {
-    let parts: Vec<&str> = name.split('.').collect();
-    let kind = |part: &str| match part {
-        "scale" => "weight".to_owned(),
-        "shift" => "bias".to_owned(),
-        "running_variance" => "running_var".to_owned(),
-        other => other.to_owned(),
+/// Our names of a network's arrays, and PyTorch's.
+fn torch_names(plan: &Plan) -> HashMap<String, String> {
+    let heads = [("weight", "fc.weight"), ("bias", "fc.bias"), ("proxies", "proxies")];
+    let heads = heads.map(|(ours, torch)| (format!("{HEAD}{ours}"), torch.to_owned()));
+    let of_layer = |PlannedLayer { name, torch: [conv, norm], .. }: &PlannedLayer| {
+        [
+            ("weight", conv, "weight"),
+            ("scale", norm, "weight"),
+            ("shift", norm, "bias"),
+            ("running_mean", norm, "running_mean"),
+            ("running_variance", norm, "running_var"),
+        ]
+        .map(|(ours, layer, torch)| (format!("{BACKBONE}{name}.{ours}"), format!("{layer}.{torch}")))
     };
-    let is_convolution = |part: &str| part == "weight";
-    match parts[..] {
-        ["head", "proxies"] => "proxies".to_owned(),
-        ["head", part] => format!("fc.{part}"),
-        ["backbone", "stem", part] if is_convolution(part) => "conv1.weight".to_owned(),
-        ["backbone", "stem", part] => format!("bn1.{}", kind(part)),
-        ["backbone", "layers", layer, part] => {
-            format!("layers.{layer}.{}.{}", usize::from(!is_convolution(part)), kind(part))
-        }
-        ["backbone", "blocks", block, layer, part] => {
-            let block: usize = block.parse().unwrap_or(0);
-            let inside = match (layer, is_convolution(part)) {
-                ("shortcut", true) => "downsample.0".to_owned(),
-                ("shortcut", false) => "downsample.1".to_owned(),
-                (_, true) => layer.to_owned(),
-                (_, false) => layer.replace("conv", "bn"),
-            };
-            format!("layer{}.{}.{inside}.{}", block / 2 + 1, block % 2, kind(part))
-        }
-        _ => name.to_owned(),
-    }
+    plan.layers().flat_map(of_layer).chain(heads).collect()
 }
 
 #[cfg(test)]
@@ -87,6 +76,8 @@ mod tests {
 
     #[test]
     fn names_are_those_of_torchvision() {
+        let plan = Plan([Plan::resnet18(3, 4).0, Plan::tiny(3, 4).0].concat());
+        let names = torch_names(&plan);
         for (ours, torch) in [
             ("backbone.stem.weight", "conv1.weight"),
             ("backbone.stem.running_variance", "bn1.running_var"),
@@ -100,7 +91,7 @@ mod tests {
             ("head.bias", "fc.bias"),
             ("head.proxies", "proxies"),
         ] {
-            assert_eq!(torch_name(ours), torch);
+            assert_eq!(names[ours], torch);
         }
     }
 

@@ -1,6 +1,6 @@
 //! From a few words to a learner.
 
-use super::{Learner, LearnerError, Parts};
+use super::{Defaults, Learner, LearnerError, Parts};
 use crate::{
     config::PartialConfig, device::DeviceName, methods::MethodKind, network::BackboneKind, retrieval::RetrievalKind,
     sample::ImageShape,
@@ -13,14 +13,21 @@ pub struct LearnerBuilder {
     shape: ImageShape,
     declared: Vec<String>,
     parts: Parts,
+    freeze_backbone: bool,
 }
 
 impl Learner {
-    /// Describes a learner of PCR with balanced retrieval for colour images of 32×32, unless told
-    /// otherwise.
+    /// Describes a learner of PCR with balanced retrieval for colour images of 32×32, with the other
+    /// [`Defaults`] of a model, unless told otherwise.
     pub fn builder() -> LearnerBuilder {
         let shape = ImageShape { height: 32, width: 32, channels: 3 };
-        LearnerBuilder { settings: PartialConfig::default(), shape, declared: Vec::new(), parts: Parts::new() }
+        LearnerBuilder {
+            settings: PartialConfig::default(),
+            shape,
+            declared: Vec::new(),
+            parts: Parts::new(),
+            freeze_backbone: false,
+        }
     }
 }
 
@@ -60,7 +67,7 @@ impl LearnerBuilder {
         self
     }
 
-    /// Passes over each task.
+    /// Epochs of each task; by default they depend on the number of its images.
     pub fn epochs(mut self, epochs: usize) -> Self {
         self.settings.epochs = Some(epochs);
         self
@@ -75,6 +82,13 @@ impl LearnerBuilder {
     /// The feature extractor.
     pub fn backbone(mut self, backbone: BackboneKind) -> Self {
         self.settings.backbone = Some(backbone);
+        self
+    }
+
+    /// Whether training changes the head alone. Give the backbone its weights with
+    /// [`Learner::load_network`].
+    pub fn freeze_backbone(mut self, freeze: bool) -> Self {
+        self.freeze_backbone = freeze;
         self
     }
 
@@ -119,8 +133,9 @@ impl LearnerBuilder {
     /// # Errors
     /// The settings make no sense.
     pub fn build(self) -> Result<Learner, LearnerError> {
-        let mut config = self.settings.learner()?;
+        let mut config = Defaults::complete(&self.settings).learner()?;
         config.custom = self.parts.names().clone();
+        config.freeze_backbone = self.freeze_backbone;
         Learner::new(config, self.shape, &self.declared, self.parts)
     }
 }

@@ -3,7 +3,11 @@
 use thiserror::Error;
 
 use crate::{
-    config::ConfigError, datasets::DataError, device::DeviceError, model_file::ModelFileError, sample::ImageShape,
+    config::ConfigError,
+    datasets::DataError,
+    device::DeviceError,
+    model_file::ModelFileError,
+    sample::{Class, ImageShape},
 };
 
 /// Why a learner cannot do what was asked. Nothing of it has changed then.
@@ -54,6 +58,24 @@ pub enum LearnerError {
         /// What is expected.
         shape: ImageShape,
     },
+    /// A sample is of a class that has not appeared.
+    #[error("a sample is of class {}, but only {seen} classes have appeared", class.0)]
+    UnknownClass {
+        /// Its class.
+        class: Class,
+        /// How many have appeared.
+        seen: usize,
+    },
+    /// The loss, or a number that it learns or predicts with, is not finite.
+    #[error("the loss is {loss} at step {step} (task {task}): try a smaller `lr`")]
+    Diverged {
+        /// NaN or infinite.
+        loss: f32,
+        /// Over all tasks, from 1.
+        step: u64,
+        /// From 1.
+        task: usize,
+    },
     /// There are not as many labels as images.
     #[error("{images} images, but {labels} labels")]
     Labels {
@@ -69,12 +91,12 @@ pub enum LearnerError {
     #[error("no class has been learned yet")]
     NoClasses,
     /// It cannot be written for other programs.
-    #[error(
-        "the backbone `{name}` is one's own, and other programs do not know it: only resnet18, tiny and pixels can be exported"
-    )]
+    #[error("the backbone `{name}` cannot be exported: {why}")]
     ForeignBackbone {
         /// What it is called.
         name: String,
+        /// What its plan lacks.
+        why: String,
     },
     /// Its weights are more than an ONNX file can hold.
     #[error("an ONNX file holds at most 2 GiB, and this network is larger: export it as safetensors")]
@@ -97,4 +119,16 @@ pub enum LearnerError {
     /// A file cannot be written or used.
     #[error(transparent)]
     File(#[from] ModelFileError),
+}
+
+impl LearnerError {
+    /// Whether the user asked for something wrong, rather than that something failed on the way.
+    pub fn is_user_error(&self) -> bool {
+        match self {
+            Self::Data(error) => error.is_user_error(),
+            Self::File(ModelFileError::Unwritable { error, .. }) => rehearsal_runs::is_wrong_place(error),
+            Self::Diverged { .. } => false,
+            _ => true,
+        }
+    }
 }

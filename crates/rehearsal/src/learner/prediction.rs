@@ -37,7 +37,7 @@ impl Learner {
     /// # Errors
     /// An image is of another size, or nothing has been learned yet.
     pub fn predict(&self, images: &[Image]) -> Result<Vec<Prediction>, LearnerError> {
-        self.check_images(images)?;
+        self.check_images(images.iter())?;
         if self.classes.active().next().is_none() {
             return Err(LearnerError::NoClasses);
         }
@@ -46,9 +46,13 @@ impl Learner {
     }
 
     /// The most likely of the classes that can be predicted, for each sample; the lowest of equals.
-    pub fn classify(&self, samples: &[Sample]) -> Vec<Class> {
-        let rows = self.logits(samples.iter().map(|sample| &sample.image));
-        rows.iter().map(|logits| Class(highest(logits) as u16)).collect()
+    ///
+    /// # Errors
+    /// An image is of another size.
+    pub fn classify(&self, samples: &[Sample]) -> Result<Vec<Class>, LearnerError> {
+        let images = samples.iter().map(|sample| &sample.image);
+        self.check_images(images.clone())?;
+        Ok(self.logits(images).iter().map(|logits| Class(highest(logits) as u16)).collect())
     }
 
     /// The logits of the classes that have appeared, a row for each image; −∞ for a retired class.
@@ -83,9 +87,9 @@ impl Learner {
         Prediction { class, probability, others: ranked.collect() }
     }
 
-    pub(super) fn check_images(&self, images: &[Image]) -> Result<(), LearnerError> {
+    pub(super) fn check_images<'a>(&self, images: impl Iterator<Item = &'a Image>) -> Result<(), LearnerError> {
         let shape = self.shape;
-        match images.iter().enumerate().find(|(_, image)| image.len() != shape.bytes()) {
+        match images.enumerate().find(|(_, image)| image.len() != shape.bytes()) {
             Some((index, image)) => Err(LearnerError::ImageSize { index, found: image.len(), shape }),
             None => Ok(()),
         }

@@ -40,7 +40,7 @@ pub enum Recalibration {
     },
     /// The method keeps no memory: it predicts with what training left.
     NoMemory,
-    /// The backbone has no norm, and so no statistics.
+    /// The backbone has no running statistics, or is frozen.
     NoStatistics,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for Recalibration {
                  and re-estimating needs at least {needed}"
             ),
             Self::NoMemory => write!(f, "the norm's statistics are those of training: the method keeps no memory"),
-            Self::NoStatistics => write!(f, "the backbone has no norm whose statistics could be re-estimated"),
+            Self::NoStatistics => write!(f, "the backbone has no running statistics that may change"),
         }
     }
 }

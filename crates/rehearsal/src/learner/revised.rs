@@ -1,7 +1,7 @@
 //! What may change between two tasks: how long and how fast the next one is learned, how much is
 //! remembered, what classes are called and which of them are still wanted.
 
-use super::{Learner, LearnerError, Position};
+use super::{Learner, LearnerError};
 use crate::{
     memory::Memorized,
     optimizer::Schedule,
@@ -12,8 +12,8 @@ use crate::{
 /// How the coming tasks are learned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// Passes over each task.
-    pub epochs: usize,
+    /// Epochs of each task; none: by the number of its images.
+    pub epochs: Option<usize>,
     /// The learning rate that a task begins with.
     pub lr: f64,
     /// How it changes in a task.
@@ -29,11 +29,11 @@ impl Learner {
         let mut config = self.config.clone();
         (config.epochs, config.optimizer.lr, config.optimizer.schedule) = (pace.epochs, pace.lr, pace.schedule);
         config.check()?;
-        if matches!(self.position, Position { epoch: 0, batch: 0, .. }) {
-            self.config = config;
-            return Ok(());
+        if self.cursor.is_inside_task() {
+            return Err(LearnerError::InsideTask);
         }
-        Err(LearnerError::InsideTask)
+        self.config = config;
+        Ok(())
     }
 
     /// Remembers at most so many samples from now on. Where more are stored, the largest class gives
@@ -45,7 +45,7 @@ impl Learner {
         let mut config = self.config.clone();
         config.memory = samples;
         config.check()?;
-        let rng = &mut Rng::new(config.seed, RngStream::Shrinking, &[self.position.steps]);
+        let rng = &mut Rng::new(config.seed, RngStream::Shrinking, &[self.cursor.steps]);
         self.memory.resize(samples, rng);
         self.config = config;
         Ok(())

@@ -1,16 +1,15 @@
 //! A saved learner: one file that stands alone. See `docs/model-file.md`.
 
 mod checks;
-mod features;
 
 use std::{collections::BTreeMap, fs::File, io, path::Path, sync::Arc};
 
-use rehearsal_runs::atomic;
+use rehearsal_files::{atomic, seal::UNSEALED};
 use safetensors::{Dtype, tensor::TensorInfo};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Calibrated, Classes, Learner, LearnerError, Parts, Position, Use, check_names, check_shape,
+    Calibrated, Classes, Cursor, Learner, LearnerError, Parts, Use, check_names, check_shape,
     extra::{EXTRA, Extra, ExtraArray},
     machine_memory, parameters,
 };
@@ -20,13 +19,12 @@ use crate::{
     memory::{Memorized, Memory},
     model_file::{self, ArrayToWrite, ModelFileError, Reader},
     network::{Array, HeadKind, State, StateError},
-    probe::ScoreKind,
     sample::{Class, ImageShape, Sample, TaskId},
 };
 
-/// The version of the layout. 1 and 2 were checkpoints that could not stand alone, 3 knew no
-/// re-estimated statistics.
-const FORMAT: u64 = 4;
+/// The version of the layout. 1 and 2 were checkpoints that could not stand alone, 3 had no
+/// re-estimated statistics, 4 had settings that are gone.
+const FORMAT: u64 = 5;
 const NETWORK: &str = "network.";
 const METHOD: &str = "method.";
 const OPTIMIZER: &str = "optimizer.";
@@ -59,7 +57,7 @@ struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<CalibrationHeader>,
     config: LearnerConfig,
-    position: Position,
+    position: Cursor,
     memory: MemoryHeader,
     /// What a run adds; nothing for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -174,7 +172,7 @@ impl Learner {
 
     fn header(&self, run: Option<serde_json::Value>, extra: Option<serde_json::Value>) -> Header {
         Header {
-            sha256: model_file::unsealed(),
+            sha256: UNSEALED.to_owned(),
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
             classes: self.classes.names().iter().map(ToString::to_string).collect(),
@@ -186,7 +184,7 @@ impl Learner {
             predictor: checks::predictor(self),
             calibration: self.calibration_images().map(|images| CalibrationHeader { images }),
             config: self.config.clone(),
-            position: self.position,
+            position: self.cursor,
             memory: MemoryHeader {
                 capacity: self.memory.capacity(),
                 presented_by_class: self.memory.presented_by_class().to_vec(),
@@ -267,7 +265,7 @@ fn restore(header: &Header, contents: &Contents, parts: Parts) -> Result<Learner
         return Err(RestoreError::Why("it has seen more classes than it knows, or more than can be numbered".into()));
     }
     check_names(classes).map_err(|_| RestoreError::Why("two of its classes have the same name".into()))?;
-    let Position { task, epoch, batch, steps } = position;
+    let Cursor { task, epoch, batch, steps } = position;
     if [task as u64, epoch as u64, batch as u64, steps].iter().any(|&count| count >= ENDLESS) {
         return Err(RestoreError::Why(format!("nobody can have come to its position: {position:?}")));
     }
@@ -286,12 +284,7 @@ fn restore(header: &Header, contents: &Contents, parts: Parts) -> Result<Learner
     learner.method.load(&contents.state(METHOD))?;
     learner.optimizer.load(&contents.state(OPTIMIZER), &learner.network)?;
     let logits = learner.method.stores_logits().then_some(classes.len());
-    let mut slots = contents.slots(logits).map_err(RestoreError::Why)?;
-    if learner.config.score == ScoreKind::KeptFeatures {
-        let size = learner.network.feature_size();
-        features::restore(&mut slots, &contents.floats, &contents.feature_steps, size, steps)
-            .map_err(RestoreError::Why)?;
-    }
+    let slots = contents.slots(logits).map_err(RestoreError::Why)?;
     let possible = memory.capacity == learner.config.memory
         && memory.presented_by_class.len() <= seen
         && is_possible(&slots, memory);
@@ -299,7 +292,7 @@ fn restore(header: &Header, contents: &Contents, parts: Parts) -> Result<Learner
         return Err(RestoreError::Why("its memory does not hold what was presented to it".into()));
     }
     learner.memory = Memory::restore(memory.capacity, slots, memory.presented_by_class.clone());
-    learner.position = position;
+    learner.cursor = position;
     if let Some(&CalibrationHeader { images }) = calibration.as_ref() {
         let network = learner.predictor().valid().with_running(&contents.state(CALIBRATION));
         let network = network.map_err(|error| error.under(CALIBRATION))?;
@@ -354,7 +347,6 @@ fn memory_arrays(slots: &[Memorized], shape: ImageShape) -> Vec<ArrayToWrite<'_>
         let shape = vec![count, rows[0].len()];
         arrays.push(floats("memory.logits".into(), shape, rows.into_iter().map(<[f32]>::to_vec)));
     }
-    arrays.extend(features::arrays(slots));
     arrays
 }
 
@@ -364,7 +356,6 @@ struct Contents {
     floats: State,
     labels: Vec<u16>,
     tasks: Vec<u16>,
-    feature_steps: Vec<u64>,
     images: Vec<Arc<[u8]>>,
     extra: BTreeMap<String, ExtraArray>,
 }
@@ -381,10 +372,6 @@ impl Contents {
                 }
                 ("memory.labels", Dtype::U16, _) => contents.labels = numbers(&read_bytes(reader, bytes)?),
                 ("memory.tasks", Dtype::U16, _) => contents.tasks = numbers(&read_bytes(reader, bytes)?),
-                (features::STEPS, Dtype::U64, _) => {
-                    let bytes = read_bytes(reader, bytes)?;
-                    contents.feature_steps = bytes.as_chunks().0.iter().map(|step| u64::from_le_bytes(*step)).collect();
-                }
                 (_, Dtype::F32, _) => {
                     let array = float_array(info, &read_bytes(reader, bytes)?);
                     contents.floats.0.insert(name, array);
@@ -420,7 +407,7 @@ impl Contents {
             let label = Class(self.labels[index]);
             let sample = Sample { image: self.images[index].clone().into(), label, task: TaskId(self.tasks[index]) };
             let logits = rows.map(|(rows, classes)| Arc::from(&rows.values[index * classes..][..classes]));
-            Memorized { sample, logits, similarity: similarities.values[index], features: None }
+            Memorized { sample, logits, similarity: similarities.values[index] }
         };
         Ok((0..count).map(slot).collect())
     }

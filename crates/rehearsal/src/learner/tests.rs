@@ -1,9 +1,12 @@
+use std::ops::ControlFlow;
+
 use super::{replay::stored_logits, *};
 use crate::{
     config::PartialConfig,
     methods::{ClsEr, ClsErOptions, Er, Reduction},
     network::State,
-    sample::{Class, Slot, to_tensor},
+    observer::{Observer, StepEvent},
+    sample::{Class, Image, Slot, to_tensor},
     views::Views,
 };
 
@@ -13,7 +16,7 @@ const CLASSES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 /// A small learner that knows of six classes, of which two have appeared.
 fn learner(settings: &str) -> Learner {
     let base = "backbone = 'tiny'\nwidth = 4\nkernels = 'composed'\nthreads = 1\nmemory = 10\nretrieved = 4\n\
-                candidates = 8\nviews = 'both'";
+                candidates = 8\nviews = 'both'\noffer = 'every-epoch'\nmemory-policy = 'reservoir'";
     let settings = PartialConfig::parse(base).unwrap().overridden_by(&PartialConfig::parse(settings).unwrap());
     let mut learner = Learner::builder().shape(SHAPE).settings(&settings).classes(&CLASSES).build().unwrap();
     learner.begin_task(&CLASSES[..2]).unwrap();
@@ -41,24 +44,24 @@ fn moved(before: &State, after: &State) -> (bool, bool) {
 fn pcr_without_memory_moves_only_the_running_statistics() {
     let mut learner = learner("offer = 'first-epoch'");
     let before = learner.network().state();
-    let step = learner.step(&samples(&[0, 1, 0, 1]));
+    let step = learner.step(&samples(&[0, 1, 0, 1])).unwrap();
     assert!(step.loss.is_none() && replayed(&step) == 0);
     assert_eq!(moved(&before, &learner.network().state()), (false, true));
     assert_eq!(learner.memory().len(), 4, "the step's samples are offered all the same");
     let before = learner.network().state();
-    learner.position.epoch = 1;
-    let step = learner.step(&samples(&[0, 1, 1, 0]));
+    learner.cursor.epoch = 1;
+    let step = learner.step(&samples(&[0, 1, 1, 0])).unwrap();
     assert!(step.loss.is_some() && replayed(&step) == 4);
     assert_eq!(moved(&before, &learner.network().state()), (true, true));
-    assert_eq!((learner.memory().len(), learner.position().steps), (4, 2), "not offered: not stored");
+    assert_eq!((learner.memory().len(), learner.cursor().steps), (4, 2), "not offered: not stored");
 }
 
 #[test]
 fn er_without_memory_steps_on_the_new_samples_and_joins_losses_as_told() {
     let loss = |reduction: &str| {
         let mut learner = learner(&format!("method = 'er'\nreduction = '{reduction}'"));
-        let first = learner.step(&samples(&[0, 1, 0, 1])).loss.unwrap();
-        (first, learner.step(&samples(&[0, 1, 1, 0])).loss.unwrap())
+        let first = learner.step(&samples(&[0, 1, 0, 1])).unwrap().loss.unwrap();
+        (first, learner.step(&samples(&[0, 1, 1, 0])).unwrap().loss.unwrap())
     };
     let (mean, sum) = (loss("mean"), loss("sum-of-means"));
     assert!((mean.0 - sum.0).abs() < 1e-6, "the same without replay");
@@ -87,19 +90,19 @@ fn only_classes_that_have_appeared_are_predicted() {
     state.0.get_mut("head.bias").unwrap().values[5] = 100.0;
     learner.network.load(&state).unwrap();
     let samples = samples(&[0, 1, 2]);
-    assert!(learner.classify(&samples).iter().all(|class| class.0 < 2));
+    assert!(learner.classify(&samples).unwrap().iter().all(|class| class.0 < 2));
     learner.begin_task(&CLASSES).unwrap();
-    assert_eq!(learner.classify(&samples), [Class(5); 3]);
+    assert_eq!(learner.classify(&samples).unwrap(), [Class(5); 3]);
 }
 
 #[test]
 fn a_gem_and_er_ace_replay_from_the_second_task_on_and_er_ace_from_the_first_if_told() {
     let retrieved = |settings: &str| {
         let mut learner = learner(&format!("{settings}\nretrieval = 'random'"));
-        learner.step(&samples(&[0, 1, 0, 1]));
-        let first = replayed(&learner.step(&samples(&[0, 1, 1, 0])));
+        learner.step(&samples(&[0, 1, 0, 1])).unwrap();
+        let first = replayed(&learner.step(&samples(&[0, 1, 1, 0])).unwrap());
         learner.end_task();
-        (first, replayed(&learner.step(&samples(&[0, 1, 1, 0]))))
+        (first, replayed(&learner.step(&samples(&[0, 1, 1, 0])).unwrap()))
     };
     assert_eq!(retrieved("method = 'a-gem'"), (0, 4));
     assert_eq!(retrieved("method = 'er-ace'"), (0, 4));
@@ -113,7 +116,7 @@ fn the_methods_predictor_predicts() {
     let mut averaged = learner.method.state();
     averaged.0.get_mut("stable.head.bias").unwrap().values[1] = 100.0;
     learner.method.load(&averaged).unwrap();
-    assert_eq!(learner.classify(&samples(&[0, 1])), [Class(1); 2], "the stable network's favourite");
+    assert_eq!(learner.classify(&samples(&[0, 1])).unwrap(), [Class(1); 2], "the stable network's favourite");
 }
 
 #[test]
@@ -132,13 +135,13 @@ fn logits_are_stored_with_their_samples_and_come_back_for_every_view() {
 }
 
 /// Every number of a learner, and its memory.
-fn everything(learner: &Learner) -> (State, State, State, Memory, Position) {
+fn everything(learner: &Learner) -> (State, State, State, Memory, Cursor) {
     let optimizer = learner.optimizer.state(&learner.network);
-    (learner.network.state(), learner.method.state(), optimizer, learner.memory.clone(), learner.position)
+    (learner.network.state(), learner.method.state(), optimizer, learner.memory.clone(), learner.cursor)
 }
 
 /// Images of noise that their class colours, with names.
-fn photos(names: &[&str], each: usize) -> (Vec<crate::sample::Image>, Vec<String>) {
+fn photos(names: &[&str], each: usize) -> (Vec<Image>, Vec<String>) {
     let labels: Vec<String> = names.iter().flat_map(|name| vec![(*name).to_owned(); each]).collect();
     let image = |(index, label): (usize, &String)| {
         let tint = usize::from(label.as_bytes()[0]) * 83;
@@ -152,13 +155,13 @@ const GROWING: [&str; 6] = [
     "method = 'er'\nmomentum = 0.9\nweight-decay = 0.001\nschedule = 'cosine'",
     "method = 'der-pp'",
     "method = 'cls-er'",
-    "method = 'aser'",
+    "method = 'aser'\nmemory-policy = 'aser'",
     "method = 'er-ace'\nmemory-policy = 'gss'",
 ];
 
 fn empty(settings: &str) -> Learner {
-    let base =
-        "backbone = 'tiny'\nwidth = 4\nthreads = 1\nmemory = 12\nretrieved = 4\ncandidates = 8\nbatch = 4\nepochs = 2";
+    let base = "backbone = 'tiny'\nwidth = 4\nthreads = 1\nmemory = 12\nretrieved = 4\ncandidates = 8\nbatch = 4\nepochs = 2\n\
+         offer = 'every-epoch'\nmemory-policy = 'reservoir'\nschedule = 'constant'";
     let settings = PartialConfig::parse(base).unwrap().overridden_by(&PartialConfig::parse(settings).unwrap());
     Learner::builder().shape(SHAPE).settings(&settings).build().unwrap()
 }
@@ -209,15 +212,15 @@ fn a_row_does_not_depend_on_when_or_with_how_many_others_it_came() {
 fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let mut learner = empty("");
     let (images, labels) = photos(&["boots", "clogs"], 3);
-    let error = |result: Result<Learned, LearnerError>| result.err().unwrap().to_string();
+    let error = |result: Result<Fit, LearnerError>| result.err().unwrap().to_string();
     assert_eq!(error(learner.learn_task(&images, &labels[1..])), "6 images, but 5 labels");
     assert_eq!(error(learner.learn_task::<&str>(&[], &[])), "there are no images to learn from");
-    let small = crate::sample::Image::from(vec![0; 5]);
+    let small = Image::from(vec![0; 5]);
     assert_eq!(
         error(learner.learn_task(&[images[0].clone(), small.clone()], &labels[..2])),
         "image 1 has 5 bytes; this learner's images are 8×8 with 3 channels, 192 bytes"
     );
-    assert_eq!((learner.classes().len(), learner.position()), (0, Position::default()));
+    assert_eq!((learner.classes().len(), learner.cursor()), (0, Cursor::default()));
     assert_eq!(learner.predict(&images).unwrap_err().to_string(), "no class has been learned yet");
     learner.learn_task(&images, &labels).unwrap();
     assert!(learner.predict(&[small]).is_err());
@@ -321,8 +324,8 @@ fn other_formats_and_other_files_are_refused_by_name() {
         error.replace(&path.display().to_string(), "FILE")
     };
     assert_eq!(
-        refused(&header(r#"{"format":3,"capacity":30}"#)),
-        "FILE has format 3; this program reads format 4: use the version that wrote it"
+        refused(&header(r#"{"format":4,"capacity":30}"#)),
+        "FILE has format 4; this program reads format 5: use the version that wrote it"
     );
     assert_eq!(refused(b"{}"), "FILE is not a model of Rehearsal: it is too short");
     assert_eq!(
@@ -331,11 +334,11 @@ fn other_formats_and_other_files_are_refused_by_name() {
     );
     let foreign = [&2u64.to_le_bytes()[..], b"{}"].concat();
     assert_eq!(refused(&foreign), "FILE is not a model of Rehearsal: it was not written by Rehearsal");
-    assert!(Learner::load(place.path()).err().unwrap().to_string().contains("it is no regular file"));
+    assert!(Learner::load(place.path()).err().unwrap().to_string().contains("it is not a regular file"));
     if cfg!(unix) {
         let pipe = place.path().join("pipe.safetensors");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert!(Learner::load(&pipe).err().unwrap().to_string().contains("it is no regular file"));
+        assert!(Learner::load(&pipe).err().unwrap().to_string().contains("it is not a regular file"));
     }
     assert!(Learner::load(place.path().join("none")).err().unwrap().to_string().contains("cannot be read"));
 }
@@ -397,95 +400,199 @@ fn a_retired_class_is_predicted_no_more_and_a_forgotten_sample_leaves_room() {
     assert!(learner.set_memory(0).is_err(), "a method that replays");
 }
 
+/// Sees every step, and stops after some of them.
+#[derive(Default)]
+struct Watching {
+    before: Vec<u64>,
+    steps: Vec<(u64, u64, usize, Option<f32>)>,
+    stop_after: Vec<u64>,
+}
+
+impl Observer for Watching {
+    fn before_step(&mut self, learner: &Learner) {
+        self.before.push(learner.cursor().steps);
+    }
+
+    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
+        assert_eq!((event.step, event.loss), (event.learner.cursor().steps, event.taken.loss));
+        assert_eq!((event.epochs, event.task_steps), (2, 4), "ten images in batches of four, twice");
+        self.steps.push((event.step, event.task_step, event.epoch, event.loss));
+        if self.stop_after.contains(&event.step) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+#[test]
+fn an_observer_sees_every_step_and_a_fit_that_it_stops_is_continued_to_the_same_bits() {
+    for settings in GROWING.iter().map(|settings| format!("{settings}\noffer = 'first-epoch'")) {
+        let (first, second) = (photos(&["boots", "clogs"], 5), photos(&["mules", "boots"], 5));
+        let learn = |stop_after: &[u64]| {
+            let mut observer = Watching { stop_after: stop_after.to_vec(), ..Watching::default() };
+            let mut learner = empty(&settings);
+            let mut stops = 0;
+            for (images, labels) in [&first, &second] {
+                let samples = learner.samples(images, labels).unwrap();
+                while learner.fit(&samples, FitOptions::default(), &mut observer).unwrap().is_stopped {
+                    stops += 1;
+                }
+            }
+            (bits(&learner), learner.cursor(), observer, stops)
+        };
+        let (whole, cursor, seen, _) = learn(&[]);
+        assert_eq!(cursor, Cursor { task: 2, epoch: 0, batch: 0, steps: 8 });
+        assert_eq!(seen.before, (0..8).collect::<Vec<u64>>(), "{settings}");
+        let places: Vec<(u64, u64, usize)> =
+            seen.steps.iter().map(|&(step, of_task, epoch, _)| (step, of_task, epoch)).collect();
+        assert_eq!(places[..5], [(1, 1, 0), (2, 2, 0), (3, 3, 1), (4, 4, 1), (5, 1, 0)]);
+        for stop_after in [&[1][..], &[2, 3], &[4], &[4, 6, 8]] {
+            let (parted, _, again, stops) = learn(stop_after);
+            assert_eq!((stops, again.steps), (stop_after.len(), seen.steps.clone()), "{settings}");
+            assert_eq!(parted, whole, "{settings} stopped after {stop_after:?}");
+        }
+    }
+}
+
+#[test]
+fn a_fit_that_diverges_is_an_error_and_changes_nothing() {
+    let mut learner = empty("method = 'er'\nbackbone = 'pixels'\nlr = 0.01");
+    let (images, labels) = photos(&["boots", "clogs"], 5);
+    learner.learn_task(&images, &labels).unwrap();
+    let before = bits(&learner);
+    learner.set_pace(Pace { epochs: Some(2), lr: 1e38, schedule: crate::optimizer::Schedule::Constant }).unwrap();
+    let (images, labels) = photos(&["mules", "boots"], 5);
+    let error = learner.learn_task(&images, &labels).unwrap_err();
+    assert!(matches!(error, LearnerError::Diverged { step: 5.., task: 2, .. }), "{error}");
+    assert_eq!((bits(&learner), learner.classes().seen()), (before, 2), "mules are not known either");
+}
+
+#[test]
+fn samples_that_do_not_fit_are_an_error_wherever_they_come() {
+    let mut learner = learner("");
+    let small = vec![Sample { image: vec![0; 5].into(), ..samples(&[0])[0].clone() }];
+    let unknown = samples(&[0, 2]);
+    assert!(matches!(learner.step(&small), Err(LearnerError::ImageSize { .. })));
+    assert!(matches!(learner.classify(&small), Err(LearnerError::ImageSize { .. })));
+    assert!(matches!(learner.step(&unknown), Err(LearnerError::UnknownClass { class: Class(2), seen: 2 })));
+    let mut fit = |samples: &Vec<Sample>| learner.fit(samples, FitOptions::default(), &mut ());
+    assert!(matches!(fit(&small), Err(LearnerError::ImageSize { .. })));
+    assert!(matches!(fit(&unknown), Err(LearnerError::UnknownClass { .. })));
+    assert!(matches!(fit(&Vec::new()), Err(LearnerError::NoImages)));
+    assert_eq!(learner.cursor(), Cursor::default());
+}
+
 #[test]
 fn another_pace_is_for_the_coming_tasks() {
     let mut learner = empty("epochs = 1");
     let (images, labels) = photos(&["boots", "clogs"], 5);
     learner.learn_task(&images, &labels).unwrap();
-    let pace = Pace { epochs: 3, lr: 0.01, schedule: crate::optimizer::Schedule::Cosine };
+    let pace = Pace { epochs: Some(3), lr: 0.01, schedule: crate::optimizer::Schedule::Cosine };
     learner.set_pace(pace).unwrap();
-    assert_eq!(learner.learn_task(&images, &labels).unwrap().steps, 6, "three passes of two batches");
-    assert!(learner.set_pace(Pace { epochs: 0, ..pace }).is_err());
-    let samples = samples(&[0, 1]);
-    let mut lesson = learner.lesson(&samples);
-    learner.learn_next(&mut lesson, &mut |_| {}).unwrap();
-    assert!(learner.set_pace(pace).unwrap_err().to_string().contains("end it first"));
+    assert_eq!(learner.learn_task(&images, &labels).unwrap().steps, 6, "three epochs of two batches");
+    assert!(learner.set_pace(Pace { epochs: Some(0), ..pace }).is_err());
+    learner.set_pace(Pace { epochs: None, ..pace }).unwrap();
+    assert_eq!(learner.learn_task(&images, &labels).unwrap().steps, 24, "by the number of images");
+    learner.set_pace(Pace { epochs: Some(2), ..pace }).unwrap();
+    let mut observer = Watching { stop_after: vec![33], ..Watching::default() };
+    let samples = learner.samples(&images, &labels).unwrap();
+    assert!(learner.fit(&samples, FitOptions::default(), &mut observer).unwrap().is_stopped);
+    assert!(matches!(learner.set_pace(pace), Err(LearnerError::InsideTask)));
 }
 
 #[test]
-fn what_fills_no_batch_is_offered_when_asked_for() {
-    let mut learner = empty("offer = 'first-epoch'\nepochs = 3");
-    learner.begin_task(&["boots", "clogs"]).unwrap();
-    let list: Vec<Sample> =
-        (0..10).map(|i| Sample { image: vec![i; SHAPE.bytes()].into(), ..samples(&[0])[0].clone() }).collect();
-    let mut lesson = learner.lesson(&list);
-    while learner.learn_next(&mut lesson, &mut |_| {}).unwrap().is_some() {}
-    assert_eq!(learner.memory().len(), 8, "two batches of four");
-    learner.offer_rest(&lesson).unwrap();
-    let mut stored: Vec<u8> = learner.memory().slots().iter().map(|stored| stored.sample.image[0]).collect();
-    stored.sort_unstable();
-    assert_eq!(stored, (0..10).collect::<Vec<u8>>(), "each once");
-}
-
-#[test]
-fn samples_of_the_current_task_are_not_replayed_where_only_old_ones_may_be() {
-    for retrieval in ["random", "mir", "balanced", "aser", "memory-match"] {
-        let mut learner = learner(&format!("retrieval = '{retrieval}'\nretrievable = 'old-tasks'\nmatch-warm-up = 0"));
-        let mut step = |task: u16, labels: &[u16]| {
-            let mut samples = samples(labels);
-            samples.iter_mut().for_each(|sample| sample.task = TaskId(task));
-            learner.step(&samples)
-        };
-        step(0, &[0, 1, 1, 0]);
-        assert_eq!(replayed(&step(0, &[1, 0, 0, 1])), 4, "{retrieval}: in the first task nothing is older");
-        learner.end_task();
-        learner.begin_task(&CLASSES[..4]).unwrap();
-        for _ in 0..8 {
-            let mut new = samples(&[2, 3]);
-            new.iter_mut().for_each(|sample| sample.task = TaskId(1));
-            let memory = learner.memory().clone();
-            let step = learner.step(&new);
-            for Replayed { sample, retrieved } in step.replayed.iter().flatten() {
-                assert_eq!(sample.task, TaskId(0), "{retrieval}");
-                assert_eq!(memory.slots()[retrieved.slot.0].sample, *sample, "slots are those of the memory");
-            }
-            assert!(step.candidates.iter().all(|candidate| memory.slots()[candidate.slot.0].sample.task == TaskId(0)));
-        }
-        let tasks: Vec<u16> = learner.memory().slots().iter().map(|stored| stored.sample.task.0).collect();
-        assert!(tasks.contains(&1), "{retrieval}: what is learned is stored all the same");
-    }
-}
-
-/// The parameters of a step do not depend on running statistics, so all that differs is these.
-#[test]
-fn scoring_in_training_mode_moves_the_running_statistics_and_nothing_else() {
-    let run = |norm: &str| {
-        let mut learner = learner(&format!("retrieval = 'balanced'\nscore-norm = '{norm}'"));
-        let scores: Vec<Vec<Candidate>> = (0..3).map(|_| learner.step(&samples(&[0, 1, 1, 0])).candidates).collect();
-        (learner.network.state(), learner.memory, scores)
+fn what_fills_no_batch_is_inserted_unless_told_otherwise() {
+    let stored = |insert_rest: bool| {
+        let mut learner = empty("offer = 'first-epoch'\nepochs = 3");
+        learner.begin_task(&["boots", "clogs"]).unwrap();
+        let list: Vec<Sample> =
+            (0..10).map(|i| Sample { image: vec![i; SHAPE.bytes()].into(), ..samples(&[0])[0].clone() }).collect();
+        learner.fit(&list, FitOptions { insert_rest, ..FitOptions::default() }, &mut ()).unwrap();
+        let mut stored: Vec<u8> = learner.memory().slots().iter().map(|stored| stored.sample.image[0]).collect();
+        stored.sort_unstable();
+        stored
     };
-    let ((batch, memory, scores), (train, other_memory, other_scores)) = (run("batch"), run("train"));
-    assert_eq!((memory, scores), (other_memory, other_scores));
-    assert_eq!(moved(&batch, &train), (false, true));
+    assert_eq!(stored(false).len(), 8, "two batches of four");
+    assert_eq!(stored(true), (0..10).collect::<Vec<u8>>(), "each once");
 }
 
-/// Nothing is stored before the first step, so nothing is scored in it; in the second, both sides
-/// draw all that is stored.
-#[test]
-fn every_scored_draw_moves_the_running_statistics_once_before_the_step_does() {
-    let mut learner = learner("retrieval = 'balanced'\nscore-norm = 'train'\nmethod = 'er'\nviews = 'raw'");
-    let new = samples(&[0, 1, 1, 0]);
-    learner.step(&new);
-    let (mut expected, candidates) = (learner.network.clone(), learner.memory.clone());
-    let step = learner.step(&new);
-    assert_eq!(step.candidates.len(), 8);
-    for draw in step.candidates.chunks(4) {
-        let slots: Vec<Slot> = draw.iter().map(|candidate| candidate.slot).collect();
-        let drawn = candidates.at(&slots);
-        expected.train_features(to_tensor(drawn.iter().map(|s| &*s.image), SHAPE, &learner.network.device()));
+/// Six images of each class, noise over the class's colour.
+fn coloured(classes: std::ops::Range<usize>) -> (Vec<Image>, Vec<&'static str>) {
+    let image = |class: usize, index: usize| -> Image {
+        let bright = |channel: usize| ((class + 1) >> channel) & 1;
+        (0..SHAPE.bytes()).map(|i| (20 + 160 * bright(i % 3) + (i * 7 + index * 13) % 40) as u8).collect()
+    };
+    classes.flat_map(|class| (0..6).map(move |index| (image(class, index), CLASSES[class]))).unzip()
+}
+
+/// A learner with a trained and frozen backbone, after two tasks of two classes, and its state
+/// before.
+fn frozen(backbone: &str, settings: &str) -> (Learner, State) {
+    let base = format!(
+        "backbone = '{backbone}'\nwidth = 4\nthreads = 1\nmemory = 24\nretrieved = 8\ncandidates = 8\nbatch = 4\n\
+         epochs = 20\nlr = 0.1\nweight-decay = 0.001\nmomentum = 0.5\nviews = 'raw'"
+    );
+    let learner = |settings: &str, freeze: bool| {
+        let settings = PartialConfig::parse(&base).unwrap().overridden_by(&PartialConfig::parse(settings).unwrap());
+        Learner::builder().shape(SHAPE).settings(&settings).freeze_backbone(freeze).build().unwrap()
+    };
+    let mut trained = learner("method = 'er'", false);
+    let (images, labels) = coloured(0..4);
+    trained.learn_task(&images, &labels).unwrap();
+    let mut learner = learner(settings, true);
+    let mut state = learner.network().state();
+    state.0.extend(trained.network().state().under("backbone.").prefixed("backbone.").0);
+    learner.load_network(&state).unwrap();
+    for classes in [0..2, 2..4] {
+        let (images, labels) = coloured(classes);
+        learner.learn_task(&images, &labels).unwrap();
     }
-    let replay: Vec<Sample> = step.replayed[0].iter().map(|replayed| replayed.sample.clone()).collect();
-    let batch = [new, replay].concat();
-    expected.train_features(to_tensor(batch.iter().map(|s| &*s.image), SHAPE, &learner.network.device()));
-    assert_eq!(learner.network.running(), expected.running());
+    (learner, state)
+}
+
+#[test]
+fn with_a_frozen_backbone_training_changes_the_head_alone() {
+    for (backbone, settings) in [
+        ("tiny", "method = 'er'"),
+        ("resnet18", "method = 'er'"),
+        ("tiny", "method = 'pcr'\nretrieval = 'balanced'"),
+        ("tiny", "method = 'a-gem'"),
+        ("tiny", "method = 'er'\nmemory-policy = 'gss'"),
+        ("tiny", "method = 'cls-er'"),
+    ] {
+        let (mut learner, before) = frozen(backbone, settings);
+        let after = learner.network().state();
+        assert_eq!(after.under("backbone."), before.under("backbone."), "{settings}");
+        let predictor = learner.predictor().state();
+        assert_eq!(predictor.under("backbone."), before.under("backbone."), "{settings}");
+        let head = after.under("head.");
+        let numbers = head.0.values().map(|array| array.values.len()).sum::<usize>();
+        assert_eq!(learner.network().parameter_count(), numbers, "{settings}");
+        assert!(learner.optimizer.state(&learner.network).0.keys().all(|name| name.starts_with("head.")));
+        assert_eq!(learner.recalibrate(), Recalibration::NoStatistics);
+        let (images, labels) = coloured(0..4);
+        let predictions = learner.predict(&images).unwrap();
+        let right = predictions.iter().zip(&labels).filter(|(found, label)| *found.class == ***label).count();
+        assert!(right >= 16, "{backbone}, {settings}: {right} of 24");
+    }
+}
+
+#[test]
+fn a_frozen_backbone_stays_frozen_in_a_file_and_takes_other_weights() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("model");
+    let said = |learner: &Learner| {
+        learner.save(&path).unwrap();
+        std::fs::read(&path).unwrap().windows(15).any(|bytes| bytes == b"freeze-backbone")
+    };
+    assert!(!said(&learner("")), "a file says it only if it is so");
+    let (mut frozen, _) = frozen("tiny", "method = 'cls-er'");
+    assert!(said(&frozen));
+    let mut loaded = Learner::load(&path).unwrap();
+    let (images, labels) = coloured(4..6);
+    for learner in [&mut frozen, &mut loaded] {
+        learner.learn_task(&images, &labels).unwrap();
+    }
+    assert_eq!(loaded.network().state(), frozen.network().state());
+    let mut other = loaded.network().state();
+    other.0.get_mut("backbone.layers.0.running_mean").unwrap().values[0] = 7.0;
+    loaded.load_network(&other).unwrap();
+    assert_eq!(loaded.predictor().state(), other, "the networks that the method averages have them, too");
 }

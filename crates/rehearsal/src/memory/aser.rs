@@ -6,7 +6,7 @@ use crate::{
     rng::Rng,
     sample::{Sample, Slot},
     sample_probe::SampleProbe,
-    shapley::{Points, ShapleyOptions, descending, knn_shapley},
+    shapley::{PER_CLASS, Points, ShapleyOptions, descending, knn_shapley},
 };
 
 /// See the module.
@@ -23,9 +23,9 @@ impl Policy for Aser {
             return;
         }
         let batch: Vec<Sample> = samples.iter().map(|sample| sample.sample.clone()).collect();
-        let evaluating = memory.draw_by_class(self.shapley.per_class, &[], rng);
+        let evaluating = memory.draw_by_class(PER_CLASS, &[], rng);
         let minority = minority(memory, &batch, rng.uniform(0.0, 1.0 / probe.classes() as f64));
-        let candidates = self.candidates(memory, &evaluating, probe.classes(), rng);
+        let candidates = Self::candidates(memory, &evaluating, probe.classes(), rng);
         let values = self.values(memory, &candidates, &batch, &evaluating, &minority, probe);
         let (kept, dropped) = cut(&values, candidates.len());
         let mut replaced = vec![None; samples.len()];
@@ -40,9 +40,9 @@ impl Policy for Aser {
 
 impl Aser {
     /// Random slots that do not evaluate, as many for each of `classes` classes as evaluate.
-    fn candidates(&self, memory: &Memory, evaluating: &[Slot], classes: usize, rng: &mut Rng) -> Vec<Slot> {
+    fn candidates(memory: &Memory, evaluating: &[Slot], classes: usize, rng: &mut Rng) -> Vec<Slot> {
         let others = memory.except(evaluating);
-        let drawn = rng.distinct(others.len(), self.shapley.per_class * classes);
+        let drawn = rng.distinct(others.len(), PER_CLASS * classes);
         drawn.into_iter().map(|index| others[index]).collect()
     }
 
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    const SHAPLEY: ShapleyOptions = ShapleyOptions { score: ShapleyScore::Asvm, neighbours: 3, per_class: 2 };
+    const SHAPLEY: ShapleyOptions = ShapleyOptions { score: ShapleyScore::Asvm, neighbours: 3 };
 
     #[test]
     fn the_cut_pairs_as_many_in_as_out() {

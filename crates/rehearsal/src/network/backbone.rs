@@ -1,4 +1,4 @@
-//! What turns images into features: the trait, and the list of those a user can choose.
+//! What turns images into features: the trait, and the backbones that a user can choose.
 
 use std::fmt;
 
@@ -7,21 +7,20 @@ use burn::{
     tensor::{self, Device, Tensor},
 };
 use dyn_clone::DynClone;
-use rehearsal_kernels::Algorithm;
+use rehearsal_kernels::{Algorithm, Plan};
 
 use super::{
     Architecture,
     conv_norm::{ConvNorm, Moments, Norm},
-    pixels::Pixels,
-    resnet::ResNet18,
+    planned::Planned,
     state::{State, StateError},
-    tiny::Tiny,
     walk,
 };
 use crate::{choice::choice, rng::Rng};
 
-/// A feature extractor. Derive [`Module`] for yours and implement this; parameters are found, saved
-/// and trained by Burn's visitors. What a norm layer remembers is kept in [`super::Running`].
+/// A feature extractor. Most are a [`Plan`] ([`AnyBackbone::planned`]). For others derive [`Module`]
+/// and implement this trait: Burn's visitors find, save and train the parameters. Running statistics
+/// are kept in [`super::Running`].
 pub trait Backbone: Module + Sync + 'static {
     /// Images `[n, h, w, c]` to features `[n, d]`, normalised as `norm` says; moves nothing.
     fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2>;
@@ -33,9 +32,15 @@ pub trait Backbone: Module + Sync + 'static {
     /// d: how many features an image has.
     fn feature_size(&self) -> usize;
 
-    /// What really computes it: Burn's operations, unless it has kernels of its own where it is.
+    /// What computes it: Burn's operations, unless it has its own kernels on its device.
     fn kernels(&self) -> Kernels {
         Kernels::Composed
+    }
+
+    /// Its layers as data, if they can be described so. A backbone with a plan can be exported, and
+    /// the memory that it needs is estimated.
+    fn plan(&self) -> Option<Plan> {
+        None
     }
 }
 
@@ -47,6 +52,11 @@ impl AnyBackbone {
     /// A backbone as a part of a network.
     pub fn new(backbone: impl Backbone) -> Self {
         Self(Box::new(backbone))
+    }
+
+    /// The backbone that a plan describes, its weights drawn from `rng`.
+    pub fn planned(plan: Plan, architecture: &Architecture, rng: &mut Rng, device: &Device) -> Self {
+        Self::new(Planned::new(plan, architecture, rng, device))
     }
 
     pub(super) fn features(&self, images: Tensor<4>, norm: Norm) -> Tensor<2> {
@@ -64,6 +74,10 @@ impl AnyBackbone {
 
     pub(super) fn kernels(&self) -> Kernels {
         self.0.kernels()
+    }
+
+    pub(super) fn plan(&self) -> Option<Plan> {
+        self.0.plan()
     }
 
     pub(super) fn valid(&self) -> Self {
@@ -112,6 +126,7 @@ trait ErasedBackbone: DynClone + fmt::Debug + Send + Sync {
     fn train_features(&mut self, images: Tensor<4>) -> Tensor<2>;
     fn feature_size(&self) -> usize;
     fn kernels(&self) -> Kernels;
+    fn plan(&self) -> Option<Plan>;
     fn valid(&self) -> Box<dyn ErasedBackbone>;
     fn gradients(&self, by_tensor: &mut tensor::Gradients) -> Vec<Tensor<1>>;
     fn parameters(&self) -> Vec<(String, Tensor<1>)>;
@@ -136,6 +151,9 @@ impl<B: Backbone> ErasedBackbone for B {
     }
     fn kernels(&self) -> Kernels {
         Backbone::kernels(self)
+    }
+    fn plan(&self) -> Option<Plan> {
+        Backbone::plan(self)
     }
     fn valid(&self) -> Box<dyn ErasedBackbone> {
         Box::new(Module::valid(self))
@@ -177,14 +195,19 @@ pub enum BackboneKind {
 choice!(BackboneKind, "backbone", ResNet18 = "resnet18", Tiny = "tiny", Pixels = "pixels");
 
 impl BackboneKind {
+    /// Its layers for images of `channels` channels; `width` is the channels after the first one.
+    pub fn plan(self, channels: usize, width: usize) -> Plan {
+        match self {
+            Self::ResNet18 => Plan::resnet18(channels, width),
+            Self::Tiny => Plan::tiny(channels, width),
+            Self::Pixels => Plan::default(),
+        }
+    }
+
     /// The backbone for the images and the width of `architecture`, its weights drawn from `rng`.
     pub fn build(self, architecture: &Architecture, rng: &mut Rng, device: &Device) -> AnyBackbone {
-        let Architecture { width, input, .. } = *architecture;
-        match self {
-            Self::ResNet18 => AnyBackbone::new(ResNet18::new(architecture, rng, device)),
-            Self::Tiny => AnyBackbone::new(Tiny::new(input.channels, width, rng, device)),
-            Self::Pixels => AnyBackbone::new(Pixels::new(input.bytes())),
-        }
+        let plan = self.plan(architecture.input.channels, architecture.width);
+        AnyBackbone::planned(plan, architecture, rng, device)
     }
 }
 

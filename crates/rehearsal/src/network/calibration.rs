@@ -1,7 +1,7 @@
 //! Re-estimating the running statistics of a network: each becomes the plain average, over some
 //! batches, of what the batch itself has, every layer in the same pass.
 //!
-//! Of its norm layers a backbone of one's own says only that it keeps their statistics in
+//! Of its norm layers a custom backbone says only that it keeps their statistics in
 //! [`super::Running`], and that a training pass moves them: r ← (1 − m)·r + m·b, with b the batch's
 //! own. So passes are asked for both: from r = 0 one leaves m·b, and from an r beside which every b is
 //! nothing, (1 − m)·r.
@@ -15,8 +15,11 @@ const VAST: f32 = (1u128 << 100) as f32;
 
 impl Network {
     /// The network without autodiff and with the statistics of these batches, `[n, h, w, c]` each;
-    /// none where there are no batches, or where it keeps no statistics.
+    /// none if there are no batches, or if it has no running statistics or a frozen backbone.
     pub(crate) fn calibrated(&self, batches: impl IntoIterator<Item = Tensor<4>>) -> Option<Self> {
+        if self.is_frozen() {
+            return None;
+        }
         let network = self.valid();
         let own = network.running();
         let from_zero = network.with_running(&filled(&own, 0.0)).ok()?;

@@ -9,7 +9,7 @@ use burn::{
     tensor::{Device, Tensor, TensorData, activation::relu, module::conv2d, ops::ConvOptions},
 };
 
-use rehearsal_kernels::Statistics;
+use rehearsal_kernels::{Convolution, Statistics};
 
 use super::{running::Running, xavier};
 use crate::{
@@ -25,8 +25,8 @@ const MOMENTUM: f64 = 0.1;
 pub enum Norm {
     /// Mean and variance of the batch.
     Batch,
-    /// The batch is so many batches of equal size, one after another, and each is normalised by its
-    /// own: as many passes in [`Norm::Batch`], in one.
+    /// The batch is this number of batches of equal size, one after another: each is normalised by
+    /// its own mean and variance, as in [`Norm::Batch`].
     Batches(usize),
     /// The running mean and variance.
     Eval,
@@ -75,10 +75,9 @@ pub enum Then {
 }
 
 impl ConvNorm {
-    /// A `kernel`×`kernel` convolution from `channels.0` to `channels.1` without bias, padded to
-    /// keep the size at stride 1.
-    pub fn new(kernel: usize, channels: (usize, usize), stride: usize, rng: &mut Rng, device: &Device) -> Self {
-        let (from, to) = channels;
+    /// A convolution without bias, padded to keep the size at stride 1.
+    pub fn new(conv: Convolution, rng: &mut Rng, device: &Device) -> Self {
+        let Convolution { kernel, stride, cin: from, cout: to } = conv;
         let area = kernel * kernel;
         Self {
             weight: Param::from_tensor(xavier([kernel, kernel, from, to], (from + to) * area, rng, device)),
@@ -168,9 +167,10 @@ impl ConvNorm {
         Statistics { mean: values(&self.running_mean), variance: values(&self.running_variance) }
     }
 
-    /// Output channels.
-    pub fn channels(&self) -> usize {
-        self.scale.dims()[0]
+    /// Its convolution, for a plan.
+    pub fn convolution(&self) -> Convolution {
+        let [kernel, _, cin, cout] = self.weight.dims();
+        Convolution { kernel, stride: self.stride, cin, cout }
     }
 }
 
@@ -179,8 +179,13 @@ mod tests {
     use super::*;
     use crate::rng::RngStream;
 
+    fn layer(kernel: usize, stride: usize, [cin, cout]: [usize; 2], device: &Device) -> ConvNorm {
+        let conv = Convolution { kernel, stride, cin, cout };
+        ConvNorm::new(conv, &mut Rng::new(0, RngStream::Initialisation, &[]), device)
+    }
+
     fn identity(device: &Device) -> ConvNorm {
-        let mut layer = ConvNorm::new(1, (1, 1), 1, &mut Rng::new(0, RngStream::Initialisation, &[]), device);
+        let mut layer = layer(1, 1, [1, 1], device);
         layer.weight = Param::from_tensor(Tensor::ones([1, 1, 1, 1], device));
         layer
     }
@@ -210,11 +215,26 @@ mod tests {
         close(y.into_data().try_to_vec().unwrap(), &[1.0, 2.0, 4.0, 7.0].map(|x| (x - 0.35) / deviation));
     }
 
+    /// Output channel k takes k + 1 times input channel 1, so that every axis shows in the values.
     #[test]
     fn strides_round_up_and_axes_stay_in_place() {
         let device = Device::flex();
-        let layer = ConvNorm::new(3, (2, 5), 2, &mut Rng::new(0, RngStream::Initialisation, &[]), &device);
-        let (y, _) = layer.forward(Tensor::ones([3, 7, 9, 2], &device), Norm::Eval, Then::Relu);
-        assert_eq!(y.dims(), [3, 4, 5, 5]);
+        let mut layer = layer(1, 2, [2, 7], &device);
+        let weight: Vec<f32> = (0..14).map(|i| if i < 7 { 0.0 } else { i as f32 - 6.0 }).collect();
+        layer.weight = Param::from_tensor(Tensor::from_data(TensorData::new(weight, [1, 1, 2, 7]), &device));
+        let value = |[n, h, w, c]: [usize; 4]| (n * 1000 + h * 100 + w * 10 + c) as f32;
+        let [count, height, width] = [3, 7, 9];
+        let indices = |[n, h, w, c]: [usize; 4]| {
+            (0..n * h * w * c).map(move |i| [i / (h * w * c), i / (w * c) % h, i / c % w, i % c])
+        };
+        let x: Vec<f32> = indices([count, height, width, 2]).map(value).collect();
+        let x = Tensor::from_data(TensorData::new(x, [count, height, width, 2]), &device);
+        let (y, _) = layer.forward(x, Norm::Eval, Then::Relu);
+        assert_eq!(y.dims(), [3, 4, 5, 7]);
+        let found: Vec<f32> = y.into_data().try_to_vec().unwrap();
+        for (found, [n, h, w, k]) in found.into_iter().zip(indices([3, 4, 5, 7])) {
+            let expected = (k + 1) as f32 * value([n, 2 * h, 2 * w, 1]);
+            assert!((found - expected).abs() <= 1e-4 * expected, "{found}, expected {expected} at {:?}", [n, h, w, k]);
+        }
     }
 }

@@ -14,17 +14,15 @@ use std::{
 
 use burn::{
     backend::{Dispatch, DispatchTensor},
-    module::{Content, Devices, Module, ModuleDisplay, ModuleDisplayDefault, ModuleMapper, ModuleVisitor},
-    tensor::{Device, Tensor},
+    tensor::Tensor,
 };
 use rehearsal_kernels::{Algorithm, Engine, Isa, Machine, PackedParameters, Pool, Statistics};
 
 use super::Architecture;
 use operation::{Done, FusedBackbone, Parameters, Pass};
 
-/// The kernels of one network: an engine, and the parameters packed for it. It is a field of the
-/// module so that it goes where the parameters go: mapping them (an optimisation step) forgets what
-/// was packed, copying them shares it.
+/// The kernels of one network: an engine, and the parameters packed for it. A copy shares what was
+/// packed; a module whose parameters change (an optimisation step) calls [`Fused::forget`].
 #[derive(Clone)]
 pub struct Fused {
     engine: Arc<Engine>,
@@ -93,51 +91,9 @@ impl fmt::Debug for Fused {
     }
 }
 
-impl Module for Fused {
-    fn visit<V: ModuleVisitor>(&self, _: &mut V) {}
-
-    /// A mapped module has other parameters.
-    fn map<M: ModuleMapper>(mut self, _: &mut M) -> Self {
-        self.forget();
-        self
-    }
-
-    fn to_device(self, _: &Device) -> Self {
-        self
-    }
-
-    fn fork(self, _: &Device) -> Self {
-        self
-    }
-
-    fn collect_devices(&self, devices: Devices) -> Devices {
-        devices
-    }
-
-    fn materialize(self) -> Self {
-        self
-    }
-
-    fn valid(&self) -> Self {
-        self.clone()
-    }
-
-    fn train(self) -> Self {
-        self
-    }
-}
-
-impl ModuleDisplayDefault for Fused {
-    fn content(&self, content: Content) -> Option<Content> {
-        content.add_formatted(&"fused kernels".to_owned()).optional()
-    }
-}
-
-impl ModuleDisplay for Fused {}
-
 #[cfg(test)]
 mod tests {
-    use burn::tensor::TensorData;
+    use burn::tensor::{Device, TensorData};
 
     use super::*;
     use crate::{

@@ -11,7 +11,7 @@ use super::xavier;
 use crate::rng::{Rng, RngStream};
 
 /// Added to the norms of features and proxies, so that a zero vector has a direction: none.
-pub(super) const EPSILON: f64 = 1e-6;
+const EPSILON: f64 = 1e-6;
 
 /// Which head.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -133,18 +133,6 @@ impl Head {
     }
 }
 
-impl Proxies {
-    /// Those of the classes `0..seen`, `[seen, d]`.
-    pub(super) fn proxies(&self, seen: usize) -> Tensor<2> {
-        self.proxies.val().narrow(0, 0, seen)
-    }
-
-    /// τ.
-    pub(super) fn temperature(&self) -> f64 {
-        self.temperature
-    }
-}
-
 /// A parameter with more values along its first axis, as trainable as it was.
 fn appended<const D: usize>(parameter: &Param<Tensor<D>>, more: Tensor<D>) -> Param<Tensor<D>> {
     let value = parameter.val();
@@ -160,31 +148,13 @@ pub(crate) fn cosines(rows: Tensor<2>, others: Tensor<2>) -> Tensor<2> {
 }
 
 /// Every row divided by its length, ε added.
-pub(super) fn direction(rows: Tensor<2>) -> Tensor<2> {
+fn direction(rows: Tensor<2>) -> Tensor<2> {
     let lengths = length(rows.clone()) + EPSILON;
     rows / lengths
 }
 
 /// The length of every row `[n, d]`: `[n, 1]`.
-pub(super) fn length(rows: Tensor<2>) -> Tensor<2> {
+fn length(rows: Tensor<2>) -> Tensor<2> {
     // The clamp keeps the root's derivative finite at zero; it is far below what ε lets matter.
     rows.square().sum_dim(1).clamp_min(1e-24).sqrt()
-}
-
-#[cfg(test)]
-impl Linear {
-    /// What was found for weight and bias.
-    pub(super) fn gradients(&self, gradients: &mut burn::tensor::Gradients) -> [Vec<f32>; 2] {
-        let values = |tensor: Option<burn::tensor::TensorData>| tensor.unwrap().try_to_vec().unwrap();
-        let weight = self.weight.val().grad_remove(gradients).map(Tensor::into_data);
-        [values(weight), values(self.bias.val().grad_remove(gradients).map(Tensor::into_data))]
-    }
-}
-
-#[cfg(test)]
-impl Proxies {
-    /// What was found for the proxies.
-    pub(super) fn gradient(&self, gradients: &mut burn::tensor::Gradients) -> Vec<f32> {
-        self.proxies.val().grad_remove(gradients).unwrap().into_data().try_to_vec().unwrap()
-    }
 }

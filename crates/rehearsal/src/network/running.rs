@@ -1,4 +1,4 @@
-//! A running statistic of a norm layer: part of a network's state, but no parameter.
+//! A running statistic of a norm layer: part of a network's state, but not a parameter.
 
 use burn::{
     module::{
@@ -11,9 +11,9 @@ use burn::{
 /// parameter.
 pub(super) const CONTAINER: &str = "Running";
 
-/// A vector that training passes move and gradients do not. A backbone of your own keeps its
-/// running mean and variance in this type: then they are saved and loaded with the network, and
-/// neither the optimizer nor the average of two networks touches them.
+/// A vector that training passes move and gradients do not. A custom backbone keeps its running mean
+/// and variance in this type: then they are saved and loaded with the network, and neither the
+/// optimizer nor the average of two networks touches them.
 #[derive(Clone, Debug)]
 pub struct Running {
     id: ParamId,

@@ -6,7 +6,7 @@ use crate::{
     device::read_one,
     gradients::Gradients,
     losses::cross_entropy_seen,
-    network::{Network, Norm, State},
+    network::{Network, Norm},
     sample::Class,
     views::Anchors,
 };
@@ -40,19 +40,6 @@ impl LookAhead {
     pub fn loss_change(&self, images: &Tensor<4>, labels: &[Class], norm: Norm) -> Tensor<1> {
         let loss = |network: &Network| cross_entropy_seen(network.logits(images.clone(), norm), labels, self.seen);
         loss(&self.ahead) - loss(&self.now)
-    }
-
-    /// As [`LookAhead::loss_change`] in batch mode; the running statistics of the network as it is
-    /// move, those of the looked-ahead one, which nobody keeps, do not.
-    pub fn train_loss_change(&mut self, images: &Tensor<4>, labels: &[Class]) -> Tensor<1> {
-        let ahead = cross_entropy_seen(self.ahead.logits(images.clone(), Norm::Batch), labels, self.seen);
-        let now = cross_entropy_seen(self.now.train_logits(images.clone()), labels, self.seen);
-        ahead - now
-    }
-
-    /// The running statistics of the network as it is, after what was passed in training mode.
-    pub fn running(&self) -> State {
-        self.now.running()
     }
 }
 
@@ -159,14 +146,5 @@ mod tests {
             "batch mode depends on the draw"
         );
         assert!((first(&[5, 6], Norm::Eval) - first(&[5, 7], Norm::Eval)).abs() < 1e-6, "eval mode does not");
-        let (x, labels) = (images(&[5, 6, 7], &Device::flex()), [Class(2); 3]);
-        let batch = read(look_ahead.loss_change(&x, &labels, Norm::Batch));
-        let mut moving = LookAhead::new(&network, &incoming, 3, 0.1);
-        assert_eq!(moving.running(), network.running(), "the virtual step moves nothing");
-        assert_eq!(read(moving.train_loss_change(&x, &labels)), batch, "training mode gives the same scores");
-        let mut passed = network.valid();
-        passed.train_features(x);
-        assert_eq!(moving.running(), passed.running(), "and moves the statistics as one pass of the draw does");
-        assert_ne!(moving.running(), network.running());
     }
 }

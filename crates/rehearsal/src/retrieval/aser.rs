@@ -8,7 +8,7 @@ use crate::{
     probe::Probe,
     rng::Rng,
     sample::Slot,
-    shapley::{Points, ShapleyOptions, ShapleyScore, descending, knn_shapley},
+    shapley::{PER_CLASS, Points, ShapleyOptions, ShapleyScore, descending, knn_shapley},
 };
 
 /// See the module.
@@ -26,8 +26,8 @@ impl Retrieval for Aser {
         if memory.presented() <= memory.capacity() as u64 {
             return memory.draw(self.count, rng).into_iter().map(Retrieved::from).collect();
         }
-        let candidates = memory.draw_by_class(self.shapley.per_class, &[], rng);
-        let cooperative = memory.draw_by_class(self.shapley.per_class, &candidates, rng);
+        let candidates = memory.draw_by_class(PER_CLASS, &[], rng);
+        let cooperative = memory.draw_by_class(PER_CLASS, &candidates, rng);
         let mut points = |slots: &[Slot]| Points::new(probe.features(slots), &memory.at(slots));
         let (among, friends) = (points(&candidates), points(&cooperative));
         let new = Points::new(probe.incoming_features(), probe.incoming());
@@ -75,7 +75,7 @@ mod tests {
     };
 
     fn aser(score: ShapleyScore, neighbours: usize) -> Aser {
-        Aser { count: 10, shapley: ShapleyOptions { score, neighbours, per_class: 2 } }
+        Aser { count: 10, shapley: ShapleyOptions { score, neighbours } }
     }
 
     #[test]

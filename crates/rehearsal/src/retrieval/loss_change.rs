@@ -1,5 +1,5 @@
 //! Retrieval by loss change: MIR (n:0), IMIR (0:n), balanced (n/2:n/2) and every ratio between are
-//! this one algorithm. Each end has a draw of its own; see `one_draw.rs` for one that both share.
+//! this one algorithm. Each end has its own draw.
 
 use super::{Retrieval, Retrieved, Side};
 use crate::{memory::Memory, probe::Probe, rng::Rng, sample::Slot};
@@ -38,7 +38,7 @@ impl LossChange {
 
 /// The `count` slots at one end of loss change, the farthest out first; equal ones in the order
 /// drawn.
-pub(super) fn extreme(draw: &[Slot], loss_changes: &[f32], count: usize, side: Side) -> Vec<Retrieved> {
+fn extreme(draw: &[Slot], loss_changes: &[f32], count: usize, side: Side) -> Vec<Retrieved> {
     let mut order: Vec<usize> = (0..draw.len()).collect();
     order.sort_by(|&a, &b| match side {
         Side::High => loss_changes[b].total_cmp(&loss_changes[a]),

@@ -5,21 +5,21 @@ use crate::{memory::Memory, probe::Probe, rng::Rng, sample::Slot};
 
 /// How often a draw without a partner for everyone is made again before giving up.
 const TRIES: usize = 100;
+/// Nothing is retrieved until more samples than this were presented.
+const WARM_UP: u64 = 40;
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryMatch {
     /// How many pairs.
     pub pairs: usize,
-    /// Nothing is retrieved until more than so many samples were presented.
-    pub warm_up: u64,
 }
 
 impl Retrieval for MemoryMatch {
     /// The drawn, then their partners in the same order; at random where the memory has no such
     /// pairs.
     fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
-        if memory.presented() <= self.warm_up {
+        if memory.presented() <= WARM_UP {
             return Vec::new();
         }
         let by_class = memory.by_class();
@@ -46,38 +46,63 @@ fn matched(memory: &Memory, by_class: &[Vec<Slot>], pairs: usize, rng: &mut Rng)
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{memory::testing::full, rng::RngStream};
+    use std::collections::BTreeSet;
 
-    fn retrieve(labels: &[u16], warm_up: u64, seed: u64) -> Vec<(usize, u16)> {
-        let memory = full(labels);
+    use super::*;
+    use crate::{
+        memory::testing::{full, sample},
+        rng::RngStream,
+    };
+
+    /// The slots that are retrieved from a memory to which these labels were presented, and then as
+    /// many more samples as it takes to warm it up.
+    fn retrieve(labels: &[u16], pairs: usize, seed: u64) -> Vec<(usize, u16)> {
+        let mut memory = full(labels);
+        while memory.presented() <= WARM_UP {
+            memory.place(sample(0, 0).into(), None);
+        }
         let mut rng = Rng::new(seed, RngStream::Retrieval, &[]);
-        let slots = MemoryMatch { pairs: 5, warm_up }.retrieve(&memory, &mut (), &mut rng);
+        let slots = MemoryMatch { pairs }.retrieve(&memory, &mut (), &mut rng);
         slots.into_iter().map(|retrieved| (retrieved.slot.0, memory.label(retrieved.slot).0)).collect()
+    }
+
+    fn distinct(slots: &[(usize, u16)]) -> Vec<usize> {
+        slots.iter().map(|(slot, _)| *slot).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     #[test]
     fn every_drawn_sample_has_a_partner_of_its_class() {
         let labels: Vec<u16> = (0..60).map(|slot| slot % 6).collect();
         for seed in 0..50 {
-            let slots = retrieve(&labels, 40, seed);
+            let slots = retrieve(&labels, 5, seed);
             assert_eq!(slots.len(), 10);
             for (drawn, partner) in slots[..5].iter().zip(&slots[5..]) {
                 assert_eq!(drawn.1, partner.1);
             }
-            let mut distinct: Vec<usize> = slots.iter().map(|(slot, _)| *slot).collect();
-            distinct.sort_unstable();
-            distinct.dedup();
-            assert_eq!(distinct.len(), 10);
+            assert_eq!(distinct(&slots).len(), 10);
         }
     }
 
     #[test]
-    fn nothing_until_warm_and_at_random_without_partners() {
-        assert!(retrieve(&[0; 40], 40, 0).is_empty(), "40 presentations are not more than 40");
-        assert_eq!(retrieve(&[0; 41], 40, 0).len(), 10);
+    fn nothing_until_more_than_the_warm_up_were_presented() {
+        let retrieved = |labels: &[u16]| {
+            let memory = full(labels);
+            MemoryMatch { pairs: 5 }.retrieve(&memory, &mut (), &mut Rng::new(0, RngStream::Retrieval, &[])).len()
+        };
+        assert_eq!((retrieved(&[0; 40]), retrieved(&[0; 41])), (0, 10));
+    }
+
+    #[test]
+    fn without_partners_slots_are_drawn_at_random() {
         let all_different: Vec<u16> = (0..50).collect();
-        assert_eq!(retrieve(&all_different, 40, 0).len(), 10, "no class has a partner: random");
-        assert_eq!(retrieve(&[0; 7], 0, 0).len(), 7, "fewer stored than asked: all of them");
+        let mut drawn = BTreeSet::new();
+        for seed in 0..100 {
+            let slots = retrieve(&all_different, 5, seed);
+            assert_eq!(distinct(&slots).len(), 10, "no slot twice");
+            drawn.extend(distinct(&slots));
+        }
+        assert_eq!(drawn.len(), 50, "each slot in one of 100 draws");
+        let few = retrieve(&[0; 7], 5, 0);
+        assert_eq!((few.len(), distinct(&few)), (7, (0..7).collect()), "fewer stored than asked: all of them");
     }
 }

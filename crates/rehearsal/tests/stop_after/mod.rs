@@ -11,5 +11,4 @@ impl Observer for StopAfter {
     fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
         if event.step == self.0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
-    fn task(&mut self, _: usize, _: &[f64]) {}
 }

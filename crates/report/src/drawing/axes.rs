@@ -1,36 +1,29 @@
-//! Axes, ticks and grid, drawn by plotters, and where a value lies between them.
-
-use std::ops::Range;
-
-use plotters::{
-    coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter},
-    prelude::*,
-};
+//! Axes, ticks and grid, and where a value lies between them.
 
 use super::{
-    canvas::{Canvas, UNITS},
+    canvas::{Anchor, Canvas},
     text,
 };
 
-const GRID: RGBColor = RGBColor(221, 221, 221);
-const AXIS: RGBColor = RGBColor(85, 85, 85);
-const LABEL: f64 = 11.0;
+/// Font sizes of ticks and of the name of an axis.
+const TICK: f64 = 11.0;
+const NAME: f64 = 12.0;
 
-/// One axis: where it begins and ends, and where it is labelled.
+/// One axis: its ends and its ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it measures, with its unit.
+    /// Its name, with the unit.
     pub label: String,
     /// Its lower end.
     pub from: f64,
     /// Its upper end.
     pub to: f64,
-    /// Where it is labelled.
+    /// Its labelled values.
     pub ticks: Vec<f64>,
 }
 
 impl Axis {
-    /// Around some values, ended at round numbers; from zero if `zero`.
+    /// An axis that holds some values, from round number to round number; zero too if `zero`.
     pub fn around(label: &str, values: impl IntoIterator<Item = f64>, zero: bool) -> Self {
         let (mut from, mut to) = values
             .into_iter()
@@ -48,12 +41,7 @@ impl Axis {
         Self { label: label.into(), from: first * step, to: last * step, ticks }
     }
 
-    /// From 0 to 100.
-    pub fn percent(label: &str) -> Self {
-        Self { label: label.into(), from: 0.0, to: 100.0, ticks: (0..=5).map(|i| f64::from(i) * 20.0).collect() }
-    }
-
-    /// Whole numbers `first..=last`, with room at both ends; labelled so that labels do not touch.
+    /// Whole numbers `first..=last`, with room at both ends and labels that do not touch.
     pub fn whole(label: &str, first: usize, last: usize) -> Self {
         let step = ((last - first) / 7 + 1).max(1);
         let ticks = (first..=last).step_by(step).map(|i| i as f64).collect();
@@ -61,7 +49,7 @@ impl Axis {
         Self { label: label.into(), from: first as f64 - room, to: last as f64 + room, ticks }
     }
 
-    /// A tick as text, with as many digits as its neighbours need.
+    /// A tick as text, with the digits that its neighbours need.
     fn written(&self, value: f64) -> String {
         let step = self.ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
         let decimals = (0..6).find(|&d| {
@@ -69,36 +57,8 @@ impl Axis {
             (step * scale - (step * scale).round()).abs() < 1e-6 * scale.max(1.0) && (step * scale).round() >= 1.0
         });
         let decimals = if step.is_finite() { decimals.unwrap_or(6) as usize } else { 0 };
-        // Minus zero is zero.
+        // Not minus zero.
         format!("{:.decimals$}", value + 0.0).replace('-', "−")
-    }
-}
-
-/// Plotters asks an axis where values lie and where to label it.
-impl Ranged for Axis {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, (start, end): (i32, i32)) -> i32 {
-        start + ((value - self.from) / (self.to - self.from) * f64::from(end - start)).round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
-        self.ticks.clone()
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.from..self.to
-    }
-}
-
-impl ValueFormatter<f64> for Axis {
-    fn format(value: &f64) -> String {
-        value.to_string()
-    }
-
-    fn format_ext(&self, value: &f64) -> String {
-        self.written(*value)
     }
 }
 
@@ -141,39 +101,33 @@ impl Scale {
     }
 }
 
-/// Draws axes with their ticks inside a place; axis labels too if `named`.
-pub fn draw(canvas: &Canvas, place: Place, x: &Axis, y: &Axis, named: bool) -> Scale {
-    let units = |pixels: f64| (pixels * f64::from(UNITS)) as i32;
-    let widest = y.ticks.iter().map(|&tick| text::width(&y.written(tick), LABEL)).fold(0.0, f64::max);
-    let (left, below) = (widest + if named { 30.0 } else { 12.0 }, if named { 40.0 } else { 22.0 });
-    let area = canvas.clone().into_drawing_area();
-    let area = area.shrink((units(place.left), units(place.top)), (units(place.width), units(place.height)));
-    let font = |size: f64| ("sans-serif", units(size)).into_text_style(&area).color(&AXIS);
-    let mut chart = ChartBuilder::on(&area)
-        .set_label_area_size(LabelAreaPosition::Left, units(left))
-        .set_label_area_size(LabelAreaPosition::Bottom, units(below))
-        .margin_right(units(12.0))
-        .margin_top(units(6.0))
-        .build_cartesian_2d(x.clone(), y.clone())
-        .expect("a canvas in memory takes all");
-    let mut mesh = chart.configure_mesh();
-    mesh.light_line_style(TRANSPARENT)
-        .bold_line_style(GRID)
-        .axis_style(AXIS)
-        .x_labels(x.ticks.len())
-        .y_labels(y.ticks.len())
-        .label_style(font(LABEL))
-        .set_all_tick_mark_size(units(3.0));
+/// Draws axes with grid and ticks inside a place; the names of the axes too if `named`.
+pub fn draw(canvas: &mut Canvas, place: Place, x: &Axis, y: &Axis, named: bool) -> Scale {
+    let widest = y.ticks.iter().map(|&tick| text::width(&y.written(tick), TICK)).fold(0.0, f64::max);
+    let (beside, below) = if named { (30.0, 40.0) } else { (12.0, 22.0) };
+    let (left, right) = (place.left + widest + beside, place.left + place.width - 12.0);
+    let (top, bottom) = (place.top + 6.0, place.top + place.height - below);
+    let scale = Scale { x: (x.from, x.to), y: (y.from, y.to), left, top, right, bottom };
+    let across: Vec<(f64, String)> = x.ticks.iter().map(|&tick| (scale.at(tick, y.from).0, x.written(tick))).collect();
+    let up: Vec<(f64, String)> = y.ticks.iter().map(|&tick| (scale.at(x.from, tick).1, y.written(tick))).collect();
     if named {
-        mesh.x_desc(&x.label).y_desc(&y.label).axis_desc_style(font(12.0));
+        canvas.upward_text(place.left + 0.76 * NAME, f64::midpoint(top, bottom), NAME, &y.label);
+        let (middle, baseline) = (f64::midpoint(left, right), place.top + place.height - 0.2 * NAME);
+        canvas.text(middle, baseline, NAME, Anchor::Middle, false, &x.label);
     }
-    mesh.draw().expect("a canvas in memory takes all");
-    let corner = |x: f64, y: f64| {
-        let (x, y) = chart.backend_coord(&(x, y));
-        (f64::from(x) / f64::from(UNITS), f64::from(y) / f64::from(UNITS))
-    };
-    let ((left, bottom), (right, top)) = (corner(x.from, y.from), corner(x.to, y.to));
-    Scale { x: (x.from, x.to), y: (y.from, y.to), left, top, right, bottom }
+    across.iter().for_each(|&(x, _)| canvas.rule("grid", (x, bottom), (x, top)));
+    up.iter().for_each(|&(y, _)| canvas.rule("grid", (left, y), (right, y)));
+    canvas.rule("axis", (left, top), (left, bottom));
+    for (y, text) in up {
+        canvas.text(left - 6.0, y + 0.36 * TICK, TICK, Anchor::End, false, &text);
+        canvas.rule("axis", (left - 3.0, y), (left, y));
+    }
+    canvas.rule("axis", (left, bottom), (right, bottom));
+    for (x, text) in across {
+        canvas.text(x, bottom + 6.0 + 0.76 * TICK, TICK, Anchor::Middle, false, &text);
+        canvas.rule("axis", (x, bottom), (x, bottom + 3.0));
+    }
+    scale
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ impl Head {
         12.0 + self.title.len() as f64 * (TITLE + 4.0) + self.subtitle.len() as f64 * (SUBTITLE + 4.0) + 8.0
     }
 
-    pub fn draw(&self, canvas: &Canvas, left: f64) {
+    pub fn draw(&self, canvas: &mut Canvas, left: f64) {
         let mut y = 10.0;
         for line in &self.title {
             y += TITLE + 4.0;

@@ -65,8 +65,9 @@ impl HeatMaps {
         let title_heights: Vec<f64> =
             titles.chunks(across).map(|row| row.iter().map(Vec::len).max().unwrap_or(1) as f64 * 15.0 + 4.0).collect();
         let maps_height: f64 = title_heights.iter().map(|title| title + map_height + BELOW).sum();
-        let canvas = Canvas::new(figure_width.ceil(), (head.height() + maps_height.max(SCALE_HEIGHT) + MARGIN).ceil());
-        head.draw(&canvas, MARGIN);
+        let mut canvas =
+            Canvas::new(figure_width.ceil(), (head.height() + maps_height.max(SCALE_HEIGHT) + MARGIN).ceil());
+        head.draw(&mut canvas, MARGIN);
         let mut top = head.height();
         for ((maps, titles), title_height) in self.maps.chunks(across).zip(titles.chunks(across)).zip(&title_heights) {
             for (column, (map, title)) in maps.iter().zip(titles).enumerate() {
@@ -76,15 +77,15 @@ impl HeatMaps {
                 for (line, text) in title.iter().enumerate() {
                     canvas.text(left, first + 12.0 + 15.0 * line as f64, 12.0, Anchor::Start, true, text);
                 }
-                self.draw_map(&canvas, map, (left, top + title_height), (cell_width, cell_height));
+                self.draw_map(&mut canvas, map, (left, top + title_height), (cell_width, cell_height));
             }
             top += title_height + map_height + BELOW;
         }
-        self.draw_scale(&canvas, figure_width - SCALE, head.height() + title_heights.first().unwrap_or(&0.0));
+        self.draw_scale(&mut canvas, figure_width - SCALE, head.height() + title_heights.first().unwrap_or(&0.0));
         canvas.svg(&self.title)
     }
 
-    fn draw_map(&self, canvas: &Canvas, map: &HeatMap, (left, top): (f64, f64), (width, height): (f64, f64)) {
+    fn draw_map(&self, canvas: &mut Canvas, map: &HeatMap, (left, top): (f64, f64), (width, height): (f64, f64)) {
         for (row, cells) in map.cells.iter().enumerate() {
             let y = top + row as f64 * height;
             for (column, cell) in cells.iter().enumerate() {
@@ -112,7 +113,7 @@ impl HeatMaps {
         canvas.upward_text(left - 22.0, top + down / 2.0, 11.0, &self.rows);
     }
 
-    fn draw_scale(&self, canvas: &Canvas, left: f64, top: f64) {
+    fn draw_scale(&self, canvas: &mut Canvas, left: f64, top: f64) {
         let (height, steps) = (120.0, 40);
         for step in 0..steps {
             let share = 1.0 - (f64::from(step) + 0.5) / f64::from(steps);

@@ -62,7 +62,7 @@ impl Legend {
         self.rows().map(row_height).sum::<f64>() + 10.0
     }
 
-    pub fn draw(&self, canvas: &Canvas, left: f64, top: f64) {
+    pub fn draw(&self, canvas: &mut Canvas, left: f64, top: f64) {
         let mut y = top + SIZE;
         for row in self.rows() {
             let mut x = left;
@@ -79,7 +79,7 @@ impl Legend {
         }
     }
 
-    fn draw_sample(&self, canvas: &Canvas, style: Style, x: f64, y: f64) {
+    fn draw_sample(&self, canvas: &mut Canvas, style: Style, x: f64, y: f64) {
         if self.sample != Sample::Marker {
             canvas.polyline(&[(x, y), (x + SAMPLE, y)], style);
         }

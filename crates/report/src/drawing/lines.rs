@@ -130,8 +130,8 @@ impl Lines {
         let head = Head::new(&self.title, &self.subtitle, width - 2.0 * MARGIN, bare);
         let legend = Legend::new(&self.shown(), width - 2.0 * MARGIN, self.sample());
         let below = head.height() + rows as f64 * panel_height;
-        let canvas = Canvas::new(width, (below + outside + legend.height() + MARGIN).ceil());
-        head.draw(&canvas, MARGIN);
+        let mut canvas = Canvas::new(width, (below + outside + legend.height() + MARGIN).ceil());
+        head.draw(&mut canvas, MARGIN);
         for (i, (panel, title)) in self.panels.iter().zip(&titles).enumerate() {
             let place = Place {
                 left: MARGIN + outside + (i % columns) as f64 * panel_width,
@@ -139,15 +139,15 @@ impl Lines {
                 width: panel_width,
                 height: drawing_height,
             };
-            draw_title(&canvas, place, title);
-            panel.draw(&canvas, place, alone);
+            draw_title(&mut canvas, place, title);
+            panel.draw(&mut canvas, place, alone);
         }
         if let (false, Some(panel)) = (alone, self.panels.first()) {
             let middle = head.height() + (below - head.height()) / 2.0;
             canvas.upward_text(MARGIN + 10.0, middle, 12.0, &panel.y.label);
             canvas.text(width / 2.0, below + 13.0, 12.0, Anchor::Middle, false, &panel.x.label);
         }
-        legend.draw(&canvas, MARGIN, below + outside + 8.0);
+        legend.draw(&mut canvas, MARGIN, below + outside + 8.0);
         canvas.svg(&self.title)
     }
 
@@ -173,7 +173,7 @@ impl Lines {
 }
 
 impl Panel {
-    fn draw(&self, canvas: &Canvas, place: Place, named: bool) {
+    fn draw(&self, canvas: &mut Canvas, place: Place, named: bool) {
         let scale = axes::draw(canvas, place, &self.x, &self.y, named);
         let curves: Vec<&Curve> = self.curves.iter().filter(|curve| !curve.points.is_empty()).collect();
         let longest = curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
@@ -203,7 +203,7 @@ fn beside(curves: &[&Curve], scale: &Scale) -> f64 {
 }
 
 /// The lines of a title above a panel.
-fn draw_title(canvas: &Canvas, place: Place, lines: &[String]) {
+fn draw_title(canvas: &mut Canvas, place: Place, lines: &[String]) {
     let middle = place.left + place.width / 2.0 + 12.0;
     for (above, line) in lines.iter().rev().enumerate() {
         canvas.text(middle, place.top - 4.0 - above as f64 * TITLE_LINE, TITLE, Anchor::Middle, true, line);
@@ -223,7 +223,7 @@ struct Looks {
 }
 
 impl Curve {
-    fn draw(&self, canvas: &Canvas, scale: &Scale, looks: &Looks) {
+    fn draw(&self, canvas: &mut Canvas, scale: &Scale, looks: &Looks) {
         let style = Style::for_series(self.series);
         match self.shape {
             Shape::Line => {
@@ -242,14 +242,14 @@ impl Curve {
         }
     }
 
-    fn draw_bars(&self, canvas: &Canvas, scale: &Scale, style: Style) {
+    fn draw_bars(&self, canvas: &mut Canvas, scale: &Scale, style: Style) {
         let bar = Style { dash: "", ..style };
         for (point, spread) in self.points.iter().filter_map(|point| Some((point, point.spread?))) {
             canvas.polyline(&[scale.at(point.x, point.y - spread), scale.at(point.x, point.y + spread)], bar);
         }
     }
 
-    fn draw_band(&self, canvas: &Canvas, scale: &Scale, style: Style) {
+    fn draw_band(&self, canvas: &mut Canvas, scale: &Scale, style: Style) {
         let with_spread: Vec<_> = self.points.iter().filter_map(|point| Some((point, point.spread?))).collect();
         if with_spread.len() > 1 {
             let upper = with_spread.iter().map(|(point, spread)| scale.at(point.x, point.y + spread));
@@ -262,7 +262,7 @@ impl Curve {
 
     /// Every so many points, beginning at another point for each series, so that markers of near
     /// lines do not meet.
-    fn draw_markers(&self, canvas: &Canvas, scale: &Scale, style: Style, (size, every): (f64, usize)) {
+    fn draw_markers(&self, canvas: &mut Canvas, scale: &Scale, style: Style, (size, every): (f64, usize)) {
         for (i, point) in self.points.iter().enumerate() {
             let (x, y) = scale.at(point.x, point.y);
             if (i + self.series).is_multiple_of(every) {
@@ -273,7 +273,7 @@ impl Curve {
         }
     }
 
-    fn draw_steps(&self, canvas: &Canvas, scale: &Scale, style: Style, filled: bool) {
+    fn draw_steps(&self, canvas: &mut Canvas, scale: &Scale, style: Style, filled: bool) {
         let mut outline = Vec::new();
         for pair in self.points.windows(2) {
             outline.extend([scale.at(pair[0].x, pair[0].y), scale.at(pair[1].x, pair[0].y)]);

@@ -61,7 +61,7 @@ impl Style {
     }
 
     /// Draws its marker, with what a reader who points at it is told.
-    pub fn mark(self, canvas: &Canvas, x: f64, y: f64, size: f64, tip: Option<&str>) {
+    pub fn mark(self, canvas: &mut Canvas, x: f64, y: f64, size: f64, tip: Option<&str>) {
         let corners: &[(f64, f64)] = match self.marker {
             0 => return canvas.circle(x, y, size, self, tip),
             1 => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],

@@ -1,4 +1,4 @@
-//! The same figure in pixels, rendered from its SVG with the font that the program carries.
+//! A figure as PNG, rendered from its SVG with the embedded font.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,7 +13,7 @@ use super::drawable;
 /// Why a figure cannot be rendered.
 #[derive(Debug, Error)]
 #[error("a figure cannot be rendered: {0}")]
-pub struct RenderError(String);
+pub struct RenderError(pub(super) String);
 
 /// Pixels of the PNG per pixel of the figure.
 const DENSITY: f32 = 2.0;
@@ -25,31 +25,25 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
-impl RenderError {
-    /// With a reason.
-    pub(super) fn new(why: &impl ToString) -> Self {
-        Self(why.to_string())
-    }
-}
-
-/// Where there are no fonts but the program's own.
-pub(super) fn options() -> Options<'static> {
-    Options { fontdb: Arc::clone(&FONTS), font_family: "DejaVu Sans".into(), ..Options::default() }
-}
-
-/// A figure with its texts laid out; letters that the font lacks are spelled in others.
+/// A figure with its text laid out. Characters that the font lacks are transliterated.
 pub(super) fn tree(svg: &str) -> Result<Tree, RenderError> {
-    Tree::from_str(&drawable(svg), &options()).map_err(|error| RenderError::new(&error))
+    let options = Options { fontdb: Arc::clone(&FONTS), font_family: "DejaVu Sans".into(), ..Options::default() };
+    Tree::from_str(&drawable(svg), &options).map_err(|error| RenderError(error.to_string()))
+}
+
+/// A figure in pixels, `density` per pixel of the SVG.
+pub(super) fn pixels(svg: &str, density: f32) -> Result<Pixmap, RenderError> {
+    let tree = tree(svg)?;
+    let size = tree.size().to_int_size().scale_by(density).ok_or_else(|| RenderError("it has no size".into()))?;
+    let mut pixels = Pixmap::new(size.width(), size.height()).ok_or_else(|| RenderError("it is too large".into()))?;
+    resvg::render(&tree, Transform::from_scale(density, density), &mut pixels.as_mut());
+    Ok(pixels)
 }
 
 /// Renders a figure.
 ///
 /// # Errors
-/// It is not SVG, or too large.
+/// The text is not SVG, or the figure is too large.
 pub fn png(svg: &str) -> Result<Vec<u8>, RenderError> {
-    let tree = tree(svg)?;
-    let size = tree.size().to_int_size().scale_by(DENSITY).ok_or_else(|| RenderError("it has no size".into()))?;
-    let mut pixels = Pixmap::new(size.width(), size.height()).ok_or_else(|| RenderError("it is too large".into()))?;
-    resvg::render(&tree, Transform::from_scale(DENSITY, DENSITY), &mut pixels.as_mut());
-    pixels.encode_png().map_err(|error| RenderError(error.to_string()))
+    pixels(svg, DENSITY)?.encode_png().map_err(|error| RenderError(error.to_string()))
 }

@@ -1,118 +1,79 @@
-//! Accuracy against what conditions differ in: the size of the memory, and the time that more passes
+//! Accuracy against what conditions differ in: the size of the memory, and the time that more epochs
 //! take.
 
 use std::collections::BTreeSet;
 
-use rehearsal_measure::{OverSeeds, accuracy};
+use rehearsal_measure::accuracy;
 
-use super::{Figure, Named, Source, cost::accuracies, named};
+use super::{BANDS, Figure, Named, PERCENT, accuracy_axis, extents, named};
 use crate::{
     arm::{Arm, labels},
     drawing::{Axis, Curve, Lines, Panel, Point, Shape},
-    protocol::{Data, Protocol, epochs_text, thousands},
-    slug,
-    study::{Group, Study},
+    study::{Group, Study, Varied},
+    text::{epochs_text, thousands},
 };
 
-/// What a figure is of: its name, what it says of itself, and its groups.
-struct Set<'a> {
-    id: String,
-    title: &'static str,
-    subtitle: String,
-    note: &'static str,
-    groups: Vec<&'a Group>,
-}
+/// A kind of figure: its name, its title, its note, the unit of its horizontal axis, and where a group
+/// is on it, also in words.
+type Kind = (&'static str, &'static str, &'static str, &'static str, fn(&Group) -> Option<(f64, String)>);
 
-/// Where a group stands: across, and in words.
-type Place = fn(&Group) -> Option<(f64, String)>;
-
-/// Accuracy against the size of the memory, for every data set that was run with more than one.
-pub fn memory_size(study: &Study, arms: &[&Arm], bare: bool) -> Vec<Figure> {
-    let conditions: BTreeSet<(Protocol, &Data)> =
-        study.groups.iter().map(|group| (group.protocol.but_memory(), &group.data)).collect();
-    let mut conditions: Vec<(Protocol, &Data)> = conditions.into_iter().collect();
-    conditions.sort_by_key(|(protocol, _)| protocol.is_reestimated());
-    let data: Vec<&Data> = conditions.iter().map(|(_, data)| *data).collect();
-    let among: Vec<Protocol> = conditions.iter().map(|(protocol, _)| protocol.clone()).collect();
-    let mut figures: Vec<Figure> = Vec::new();
-    for (protocol, learned) in &conditions {
-        let here = |group: &&Group| {
-            group.data == **learned && group.protocol.but_memory() == *protocol && group.protocol.memory() != Some(0.0)
-        };
-        let mut groups: Vec<&Group> = study.groups.iter().filter(here).collect();
-        // One size of an arm is no curve.
-        let sizes = |arm: &Arm| study.groups.iter().filter(here).filter(|group| group.arm == *arm).count();
-        groups.retain(|group| sizes(&group.arm) > 1);
-        let set = Set {
-            id: unused(format!("{}memory-size-{}", protocol.prefix(), slug(learned, &data)), &figures),
-            title: "Accuracy against the size of the memory",
-            subtitle: format!("{}; {}", learned.label(), protocol.label(&among)),
-            note: "",
-            groups,
-        };
-        let place: Place =
-            |group| group.protocol.memory().map(|memory| (memory, format!("memory {}", thousands(memory as u64))));
-        figures.extend(set.figure(arms, bare, "stored samples", place));
+/// Accuracy against the size of the memory, for every data set that was run with several.
+pub fn by_memory(study: &Study, arms: &[&Arm], bare: bool) -> Vec<Figure> {
+    let place =
+        |group: &Group| group.protocol.memory().map(|size| (size, format!("memory {}", thousands(size as u64))));
+    let kind: Kind = ("memory-size", "Accuracy against the size of the memory", "", "stored samples", place);
+    let mut sets = study.by_memory();
+    for set in &mut sets {
+        // One size of an arm is not a curve.
+        let all = set.groups.clone();
+        set.groups.retain(|group| all.iter().filter(|other| other.arm == group.arm).count() > 1);
     }
-    figures
+    sets.iter().filter_map(|set| figure(set, kind, arms, bare)).collect()
 }
 
-/// Accuracy against minutes, for every data set that was learned in more or fewer epochs.
-pub fn time(study: &Study, arms: &[&Arm], bare: bool) -> Vec<Figure> {
-    let sets = study.by_epochs();
-    let data: Vec<&Data> = sets.iter().map(|(_, data, _)| *data).collect();
-    let among: Vec<Protocol> = sets.iter().map(|(protocol, ..)| protocol.clone()).collect();
-    let mut figures: Vec<Figure> = Vec::new();
-    for (protocol, learned, groups) in sets {
-        let set = Set {
-            id: unused(format!("{}minutes-{}", protocol.prefix(), slug(learned, &data)), &figures),
-            title: "Accuracy against time, by the number of epochs",
-            subtitle: format!("{}; {}", learned.label(), protocol.label(&among)),
-            note: "Minutes of learning and testing, mean over seeds; they compare only if the machine was the same and had nothing else to do. ",
-            groups,
-        };
-        let place: Place = |group| {
-            let minutes = group.over_seeds(|run| run.seconds)?.mean / 60.0;
-            let epochs = group.protocol.epochs().map(epochs_text).unwrap_or_default();
-            Some((minutes, format!("{epochs}, {minutes:.1} min")))
-        };
-        figures.extend(set.figure(arms, bare, "minutes", place));
-    }
-    figures
+/// Accuracy against minutes, for every data set that was run with several numbers of epochs.
+pub fn by_time(study: &Study, arms: &[&Arm], bare: bool) -> Vec<Figure> {
+    let place = |group: &Group| {
+        let minutes = group.over_seeds(|run| run.seconds)?.mean / 60.0;
+        let epochs = group.protocol.epochs().map(epochs_text).unwrap_or_default();
+        Some((minutes, format!("{epochs}, {minutes:.1} min")))
+    };
+    let note = "Minutes of training and testing, mean over seeds; comparable only on the same idle machine. ";
+    let kind: Kind = ("minutes", "Accuracy against time, by the number of epochs", note, "minutes", place);
+    study.by_epochs().iter().filter_map(|set| figure(set, kind, arms, bare)).collect()
 }
 
-/// A name that no figure has yet.
-fn unused(id: String, figures: &[Figure]) -> String {
-    if figures.iter().any(|figure| figure.id == id) { format!("{id}-p{}", figures.len() + 1) } else { id }
-}
-
-impl Set<'_> {
-    /// A curve for every arm; none without a point.
-    fn figure(self, arms: &[&Arm], bare: bool, unit: &str, place: Place) -> Option<Figure> {
-        let own: Vec<&Arm> = self.groups.iter().map(|group| &group.arm).collect::<BTreeSet<_>>().into_iter().collect();
-        let (mut curves, mut series, mut sources) = (Vec::new(), Vec::new(), Vec::new());
-        for (arm, name) in own.iter().zip(labels(&own)) {
-            let of_arm: Vec<&Group> = self.groups.iter().copied().filter(|group| group.arm == **arm).collect();
-            let mut points: Vec<Point> = Vec::new();
-            for one in named(&of_arm, arms) {
-                let Some((x, said)) = place(one.group) else { continue };
-                let one = Named { name: name.clone(), ..one };
-                let value: Option<OverSeeds> = one.group.of_matrix(accuracy);
-                points.extend(one.point(x, &said, value, 100.0, " %"));
-                let runs = one.group.paths().map(Into::into).collect();
-                sources.push(Source { name: format!("{name}, {said}"), runs });
-            }
-            points.sort_by(|a, b| a.x.total_cmp(&b.x));
-            let place = arms.iter().position(|other| other == arm).unwrap_or(arms.len());
-            series.push((place, name));
-            curves.push(Curve { series: place, points, shape: Shape::Line });
+/// A curve for every arm; none without a point.
+fn figure(set: &Varied, (kind, title, note, unit, place): Kind, arms: &[&Arm], bare: bool) -> Option<Figure> {
+    let own: Vec<&Arm> = set.groups.iter().map(|group| &group.arm).collect::<BTreeSet<_>>().into_iter().collect();
+    let (mut curves, mut series, mut sources) = (Vec::new(), Vec::new(), Vec::new());
+    for (arm, name) in own.iter().zip(labels(&own)) {
+        let of_arm: Vec<&Group> = set.groups.iter().copied().filter(|group| group.arm == **arm).collect();
+        let mut points: Vec<Point> = Vec::new();
+        for one in named(&of_arm, arms) {
+            let Some((x, words)) = place(one.group) else { continue };
+            let one = Named { name: name.clone(), ..one };
+            points.extend(one.point((x, &words), one.group.of_matrix(accuracy), PERCENT));
+            sources.push(one.source(&format!("{name}, {words}")));
         }
-        let across: Vec<f64> = curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
-        let has_points = !across.is_empty();
-        let panel = Panel { title: String::new(), x: Axis::around(unit, across, true), y: accuracies(&curves), curves };
-        let lines = Lines { title: self.title.into(), subtitle: self.subtitle, series, panels: vec![panel] };
-        let note =
-            format!("{}Bands, drawn for up to six series, are one sample standard deviation over seeds.", self.note);
-        has_points.then(|| Figure { id: self.id, title: self.title.into(), note, svg: lines.svg(bare), sources })
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let place = arms.iter().position(|other| other == arm).unwrap_or(arms.len());
+        series.push((place, name));
+        curves.push(Curve { series: place, points, shape: Shape::Line });
     }
+    let across: Vec<f64> = curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
+    if across.is_empty() {
+        return None;
+    }
+    let (x, y) = (Axis::around(unit, across, true), accuracy_axis(extents(&curves)));
+    let panels = vec![Panel { title: String::new(), x, y, curves }];
+    let subtitle = format!("{}; {}", set.data.label(), set.label);
+    let lines = Lines { title: title.into(), subtitle, series, panels };
+    Some(Figure {
+        id: set.id(kind),
+        title: title.into(),
+        note: format!("{note}{BANDS}"),
+        svg: lines.svg(bare),
+        sources,
+    })
 }

@@ -2,42 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use rehearsal_measure::Distance;
+use rehearsal_measure::{Distance, OverSeeds};
 
-use super::{Figure, Named, Scene};
+use super::{BANDS, Figure, PLAIN, Scene, at_task};
 use crate::{
-    drawing::{Axis, Curve, Lines, Panel, Point, Shape},
+    drawing::{Axis, Curve, Panel},
     run::Run,
 };
 
-/// Proxies as they are, or their directions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    Raw,
-    Normalised,
-}
-
-impl Way {
-    fn of(self, distance: &Distance) -> f64 {
-        match self {
-            Self::Raw => distance.raw,
-            Self::Normalised => distance.normalised,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Raw => "raw",
-            Self::Normalised => "normalised",
-        }
-    }
-}
+/// Proxies as they are, or their directions: the name, and which distance.
+pub type Way = (&'static str, fn(&Distance) -> f64);
+pub const RAW: Way = ("raw", |distance| distance.raw);
+pub const NORMALISED: Way = ("normalised", |distance| distance.normalised);
 
 /// The paper's proxy drift averaged over the classes of each task.
 pub fn by_task(scene: &Scene, way: Way) -> Option<Figure> {
-    let tasks = scene.groups.iter().map(|named| named.group.tasks()).max()?;
     let panel = |task: usize| Followed { title: format!("proxies of task {}", task + 1), task, class: None };
-    figure(scene, way, ("drift-tasks", "Proxy drift by task"), (0..tasks).map(panel).collect())
+    figure(scene, way, ("drift-tasks", "Proxy drift by task"), (0..scene.tasks()).map(panel).collect())
 }
 
 /// The paper's proxy drift of the classes of the first task.
@@ -45,7 +26,7 @@ pub fn by_class(scene: &Scene, way: Way) -> Option<Figure> {
     let runs = || scene.groups.iter().flat_map(|named| &named.group.runs);
     let classes: BTreeSet<usize> = runs().flat_map(|run| classes_of(run, 0)).collect();
     let names = &runs().next()?.class_names;
-    // Seeds may order classes differently: then a class has a number, not a name.
+    // If seeds order classes differently, a class has a number but not one name.
     let same_order = runs().all(|run| run.class_names == *names);
     let name = |class: usize| match names.get(class) {
         Some(name) if same_order => format!("class {} ({name})", class + 1),
@@ -63,8 +44,7 @@ struct Followed {
     class: Option<usize>,
 }
 
-/// The classes that appeared in a task: those whose proxies its line has and no earlier one. So
-/// tasks may have any number of classes.
+/// The classes that are new in a task's line of diagnostics.
 fn classes_of(run: &Run, task: usize) -> BTreeSet<usize> {
     let seen = |until: usize| {
         let lines = run.diagnostics.iter().filter(move |line| line.task < until);
@@ -73,51 +53,37 @@ fn classes_of(run: &Run, task: usize) -> BTreeSet<usize> {
     &seen(task + 1) - &seen(task)
 }
 
-fn figure(scene: &Scene, way: Way, (kind, title): (&str, &str), of: Vec<Followed>) -> Option<Figure> {
-    let tasks = scene.groups.iter().map(|named| named.group.tasks()).max()?;
-    let mut panels: Vec<Panel> = of
-        .into_iter()
-        .map(|followed| Panel {
-            x: Axis::whole("while learning task", 2.min(tasks), tasks),
-            y: Axis::percent(""),
-            curves: scene.groups.iter().map(|named| curve(named, way, &followed)).collect(),
-            title: followed.title,
+fn figure(scene: &Scene, way: Way, (kind, title): (&str, &str), followed: Vec<Followed>) -> Option<Figure> {
+    let tasks = scene.tasks();
+    let curves: Vec<Vec<Curve>> = followed
+        .iter()
+        .map(|one| {
+            scene.curves(|named| {
+                let later = one.task + 1..named.group.tasks();
+                named.curve(later, at_task("while learning"), PLAIN, |run, task| mean_drift(run, task, one, way))
+            })
         })
         .collect();
-    panels.retain(|panel| panel.curves.iter().any(|curve| !curve.points.is_empty()));
-    let points = panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
-    let y = Axis::around(
-        &format!("drift of {} proxies", way.name()),
-        // It is never below 0, though a band may be.
-        points.flat_map(Point::extent).map(|drift| drift.max(0.0)).collect::<Vec<_>>(),
-        true,
-    );
-    for panel in &mut panels {
-        panel.y = y.clone();
-    }
-    let title = format!("{title}, {}", way.name());
-    let lines = Lines { title, subtitle: scene.subtitle.clone(), series: scene.series(), panels };
-    let note = "Euclidean distance that proxies moved while the task on the horizontal axis was learned, from the task after their own on: \
-                before, they move from where they were drawn at random. Bands, drawn for up to six series, are one sample standard deviation \
-                over seeds.";
-    (!lines.panels.is_empty()).then(|| scene.lines(&format!("{kind}-{}", way.name()), note, &lines))
-}
-
-/// From the task after their own on.
-fn curve(named: &Named, way: Way, followed: &Followed) -> Curve {
-    let point = |task: usize| {
-        let value = named.group.over_seeds(|run| mean_drift(run, task, followed, way));
-        named.point(task as f64 + 1.0, &format!("while learning task {}", task + 1), value, 1.0, "")
+    // Drift is never below 0, though a band may be.
+    let values = curves.iter().flat_map(|curves| super::extents(curves)).map(|drift| drift.max(0.0));
+    let y = Axis::around(&format!("drift of {} proxies", way.0), values, true);
+    let panel = |(one, curves): (Followed, Vec<Curve>)| Panel {
+        title: one.title,
+        x: Axis::whole("while learning task", 2.min(tasks), tasks),
+        y: y.clone(),
+        curves,
     };
-    let points = (followed.task + 1..named.group.tasks()).filter_map(point).collect();
-    Curve { series: named.place, points, shape: Shape::Line }
+    let panels = followed.into_iter().zip(curves).map(panel).collect();
+    let note = "Euclidean distance that proxies moved while the task on the horizontal axis was learned. Curves begin after the task of \
+                the proxies: before that, proxies move away from random values.";
+    let (kind, title) = (format!("{kind}-{}", way.0), format!("{title}, {}", way.0));
+    scene.lines(&kind, &title, &format!("{note} {BANDS}"), scene.series(), panels)
 }
 
 fn mean_drift(run: &Run, task: usize, followed: &Followed, way: Way) -> Option<f64> {
-    let line = run.diagnostics.iter().find(|line| line.task == task)?;
     let classes = classes_of(run, followed.task);
     let is_followed = |class: usize| classes.contains(&class) && followed.class.is_none_or(|only| class == only);
-    let drifts = line.proxy_drift.iter().filter(|drift| is_followed(drift.class));
-    let drifts: Vec<f64> = drifts.map(|drift| way.of(&drift.distance)).collect();
-    rehearsal_measure::OverSeeds::from_values(&drifts).map(|over_classes| over_classes.mean)
+    let drifts = run.diagnostics_of(task)?.proxy_drift.iter().filter(|drift| is_followed(drift.class));
+    let drifts: Vec<f64> = drifts.map(|drift| (way.1)(&drift.distance)).collect();
+    OverSeeds::from_values(&drifts).map(|over_classes| over_classes.mean)
 }

@@ -1,87 +1,85 @@
-//! What is replayed for a high and what for a low change of loss: how old its tasks are, of which
-//! classes, how often the same slots; and whether the change of loss is what gradients say.
+//! What is retrieved for a high and for a low change of loss: the age of its tasks, its classes, how
+//! often the same slots are replayed; and whether the change of loss is what gradients predict.
 
-use rehearsal_measure::OverSeeds;
 use rehearsal_runs::{Correlation, Picks, TaskDiagnostics};
 
 use super::{
-    Figure, Named, Scene, histograms,
+    Figure, HeatMap, Named, PLAIN, Scene, Unit, at_task, extents,
+    histograms::{self, Counted},
     retrieved::{mix, mixes},
 };
 use crate::{
-    drawing::{Axis, Curve, HeatMap, Lines, Panel, Point, Shape},
-    protocol::thousands,
+    drawing::{Axis, Curve, Panel, Point, Shape},
     run::Run,
+    text::thousands,
 };
 
-/// Why samples were picked: the look of the series, its name, and where it stands in a line.
-type Side = (usize, &'static str, fn(&TaskDiagnostics) -> Option<&Picks>);
+/// A series of a figure: its looks, its name, and what it takes from a line of diagnostics.
+pub(super) type Series<T> = (usize, &'static str, fn(&TaskDiagnostics) -> Option<&T>);
 
-/// The paper's red and blue, as near as our colours are, both with whole lines.
-const SIDES: [Side; 3] = [
-    (8, "highest change of loss (conflicting)", |line| line.picks_high.as_ref()),
-    (0, "lowest change of loss (aligned)", |line| line.picks_low.as_ref()),
+/// The paper's red and blue, as near as our colours are, both with solid lines.
+pub(super) const HIGH: (usize, &str) = (8, "highest change of loss (conflicting)");
+pub(super) const LOW: (usize, &str) = (0, "lowest change of loss (aligned)");
+
+const SIDES: [Series<Picks>; 3] = [
+    (HIGH.0, HIGH.1, |line| line.picks_high.as_ref()),
+    (LOW.0, LOW.1, |line| line.picks_low.as_ref()),
     (20, "at random, or for another reason", |line| line.picks_other.as_ref()),
 ];
 
-/// Who is replayed so often or more is counted together.
+/// Slots that are replayed this often or more are counted together.
 const MOST_COUNTED: usize = 50;
 
-const BANDS: &str = "Bands are one sample standard deviation over seeds.";
-
-fn series() -> Vec<(usize, String)> {
-    SIDES.iter().map(|(series, name, _)| (*series, (*name).to_owned())).collect()
+pub(super) fn names<T>(series: &[Series<T>]) -> Vec<(usize, String)> {
+    series.iter().map(|(place, name, _)| (*place, (*name).to_owned())).collect()
 }
 
-/// How many tasks ago the replayed appeared, on average.
+/// The mean age, in tasks, of the replayed samples.
 pub fn task_age(scene: &Scene) -> Option<Figure> {
-    let curve = |named: &Named, (series, name, of): Side| {
-        over_tasks(named, series, name, "tasks", move |run, task| {
-            let ages = &of(line(run, task)?)?.task_age;
-            let (total, sum) =
-                ages.iter().enumerate().fold((0, 0), |(n, sum), (age, &count)| (n + count, sum + age as u64 * count));
-            (total > 0).then(|| sum as f64 / total as f64)
-        })
+    let age = |picks: &Picks| {
+        let ages = picks.task_age.iter().enumerate();
+        let (total, sum) = ages.fold((0, 0), |(n, sum), (age, &count)| (n + count, sum + age as u64 * count));
+        (total > 0).then(|| sum as f64 / total as f64)
     };
-    let panels = panels(scene, |named| SIDES.iter().map(|&side| curve(named, side)).collect());
-    let values: Vec<f64> = points(&panels).flat_map(Point::extent).collect();
-    let y = Axis::around("mean age, tasks", values.into_iter().map(|value| value.max(0.0)).collect::<Vec<_>>(), true);
-    let note = "How many tasks before the one that is learned the replayed samples appeared, mean over a task's steps: 0 is the task itself. One panel per way of learning.";
-    drawn(scene, ("task-age", "Age of what is replayed, by side"), series(), &y, panels, note)
+    let panels = panels(scene, "", &SIDES, (1.0, " tasks"), age);
+    let note = "How many tasks before the current one the replayed samples appeared, mean over a task's steps: 0 is the current task.";
+    drawn(
+        scene,
+        ("task-age", "Age of replayed samples, by side"),
+        names(&SIDES),
+        ("mean age, tasks", 0.0, f64::MAX),
+        panels,
+        note,
+    )
 }
 
-/// Whether the change of loss of a picked sample goes with what its gradient and the batch's make of
-/// it to first order.
+/// The correlation of the change of loss of picked samples with its first-order approximation.
 pub fn first_order(scene: &Scene) -> Option<Figure> {
-    type Of = fn(&TaskDiagnostics) -> Option<&Correlation>;
-    type Way = fn(&Correlation) -> Option<f64>;
-    let kinds: [(usize, &str, Of); 3] = [
+    let kinds: [Series<Correlation>; 3] = [
         (20, "both sides", |line| line.first_order.as_ref()),
-        (8, "highest change of loss (conflicting)", |line| line.first_order_high.as_ref()),
-        (0, "lowest change of loss (aligned)", |line| line.first_order_low.as_ref()),
+        (HIGH.0, HIGH.1, |line| line.first_order_high.as_ref()),
+        (LOW.0, LOW.1, |line| line.first_order_low.as_ref()),
     ];
-    let ways: [(&str, Way); 2] = [("Spearman's", |of| of.spearman), ("Pearson's", |of| of.pearson)];
-    let mut all: Vec<Panel> = Vec::new();
-    for (way, pick) in ways {
-        let curve = |named: &Named, (series, name, of): (usize, &str, Of)| {
-            over_tasks(named, series, name, "", move |run, task| pick(of(line(run, task)?)?))
-        };
-        let of_way = panels(scene, |named| kinds.iter().map(|&kind| curve(named, kind)).collect());
-        all.extend(of_way.into_iter().map(|panel| Panel { title: format!("{}, {way}", panel.title), ..panel }));
-    }
-    let values: Vec<f64> = points(&all).flat_map(Point::extent).map(|value| value.clamp(-1.0, 1.0)).collect();
-    let y = Axis::around("correlation", values, true);
-    let names = kinds.iter().map(|(series, name, _)| (*series, (*name).to_owned())).collect();
-    let note = "Between the change of loss of a picked sample, as it was scored, and −lr·g·g_x, what the gradients of the batch and of the sample make of it to first order; over the picks of every 50th step of a task. Within a side nothing comes from there being two ends. One panel per way of learning and kind of correlation.";
-    drawn(scene, ("first-order", "Change of loss and its first order"), names, &y, all, note)
+    let mut all = panels(scene, ", Spearman's", &kinds, PLAIN, |of| of.spearman);
+    all.extend(panels(scene, ", Pearson's", &kinds, PLAIN, |of| of.pearson));
+    let note = "Between the scored change of loss of a picked sample and −lr·g·g_x, its first-order approximation by the gradients of the \
+                batch and of the sample; over the picks of every 50th step of a task. A correlation within one side does not come from the \
+                gap between the sides.";
+    drawn(
+        scene,
+        ("first-order", "Change of loss and its first-order approximation"),
+        names(&kinds),
+        ("correlation", -1.0, 1.0),
+        all,
+        note,
+    )
 }
 
 /// How often the same slots of the memory were replayed while a task was learned.
 pub fn replays(scene: &Scene) -> Option<Figure> {
-    let of_side = |named: &Named, (series, name, of): Side| {
-        let picks = named.group.runs.iter().flat_map(|run| &run.diagnostics).filter_map(of);
+    let of_side = |named: &Named, (series, name, of): Series<Picks>| -> Option<Counted> {
         let mut slots: Vec<u64> = Vec::new();
-        for picks in picks {
+        for picks in named.group.runs.iter().flat_map(|run| &run.diagnostics).filter_map(of) {
             slots.resize(slots.len().max(picks.slots_by_replays.len()), 0);
             slots.iter_mut().zip(&picks.slots_by_replays).for_each(|(slots, more)| *slots += more);
         }
@@ -91,7 +89,7 @@ pub fn replays(scene: &Scene) -> Option<Figure> {
             let share = 100.0 * count as f64 / total.max(1) as f64;
             let or_more = if times >= MOST_COUNTED { " or more" } else { "" };
             let tip = format!("{name}: {times}{or_more} times: {share:.2} % of {}", thousands(total));
-            // The bar of a number stands about it.
+            // The bar of a number is centred on it.
             Point { x: times as f64 - 0.5, y: share, spread: None, tip }
         };
         let points = (0..=slots.len()).map(point).collect();
@@ -99,75 +97,64 @@ pub fn replays(scene: &Scene) -> Option<Figure> {
     };
     let of_group = |named: &Named| SIDES.iter().filter_map(|&side| of_side(named, side)).collect();
     let panels = scene.groups.iter().map(|named| (named.name.clone(), of_group(named))).collect();
-    let note = "Share of the slots that were picked so often by a side while one task was learned, summed over tasks and seeds. One panel per way of learning.";
+    let note = "Share of the slots that a side picked this often while one task was learned, summed over tasks and seeds. One panel per configuration.";
     let title = "How often a slot is replayed in a task, by side";
-    histograms::drawn(scene, "replays", title, note, ("times replayed", panels), series())
+    histograms::drawn(scene, ("replays", title), note, ("times replayed", panels), names(&SIDES))
 }
 
-/// Of which classes each side was.
+/// The classes of each side.
 pub fn class_mix(scene: &Scene) -> Option<Figure> {
-    let of_side = |named: &Named, (_, name, of): Side| {
+    let of_side = |named: &Named, (_, name, of): Series<Picks>| {
         let side = name.split(' ').next().unwrap_or(name);
         let map = mix(named, |line| of(line).map_or(&[][..], |picks| &picks.class_mix[..]))?;
         Some(HeatMap { title: format!("{}: {side}", named.name), ..map })
     };
-    // What has no sides is in the figure of all.
+    // Arms without sides are in the figure of all retrieved samples.
     let has_sides = |named: &&Named| {
         let mut lines = named.group.runs.iter().flat_map(|run| &run.diagnostics);
         lines.any(|line| line.picks_high.is_some() || line.picks_low.is_some())
     };
-    let maps: Vec<HeatMap> = scene
-        .groups
-        .iter()
-        .filter(has_sides)
-        .flat_map(|named| SIDES.iter().filter_map(|&side| of_side(named, side)).collect::<Vec<_>>())
-        .collect();
-    let note = "How often each class was picked for a high and for a low change of loss while a task was learned, in multiples of an even share of the classes seen; summed over seeds.";
-    mixes(scene, "class-mix-sides", "Class mix of retrieved samples, by side", note, maps)
+    let of_group = |named| SIDES.iter().filter_map(|&side| of_side(named, side)).collect::<Vec<_>>();
+    let maps: Vec<HeatMap> = scene.groups.iter().filter(has_sides).flat_map(of_group).collect();
+    let (title, verb) =
+        ("Class mix of retrieved samples, by side", "was picked for a high and for a low change of loss");
+    mixes(scene, "class-mix-sides", title, verb, maps)
 }
 
-fn line(run: &Run, task: usize) -> Option<&TaskDiagnostics> {
-    run.diagnostics.iter().find(|line| line.task == task)
-}
-
-/// A curve over tasks, mean over seeds.
-fn over_tasks(named: &Named, series: usize, name: &str, unit: &str, of: impl Fn(&Run, usize) -> Option<f64>) -> Curve {
-    let told = Named { group: named.group, name: name.to_owned(), place: series };
-    let point = |task: usize| {
-        let value: Option<OverSeeds> = named.group.over_seeds(|run| of(run, task));
-        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
-        told.point(task as f64 + 1.0, &format!("while learning task {}", task + 1), value, 1.0, &unit)
+/// A panel for each group, with a curve over tasks for each series.
+fn panels<T>(
+    scene: &Scene,
+    title: &str,
+    series: &[Series<T>],
+    unit: Unit,
+    value: impl Fn(&T) -> Option<f64>,
+) -> Vec<Panel> {
+    let curve = |named: &Named, &(place, name, of): &Series<T>| {
+        let side = named.renamed(place, name);
+        let of_run = |run: &Run, task: usize| value(of(run.diagnostics_of(task)?)?);
+        side.curve(0..named.group.tasks(), at_task("while learning"), unit, of_run)
     };
-    Curve { series, points: (0..named.group.tasks()).filter_map(point).collect(), shape: Shape::Line }
-}
-
-/// One panel per group that has something to show.
-fn panels(scene: &Scene, curves: impl Fn(&Named) -> Vec<Curve>) -> Vec<Panel> {
-    let tasks = scene.groups.iter().map(|named| named.group.tasks()).max().unwrap_or(1);
     let panel = |named: &Named| Panel {
-        title: named.name.clone(),
-        x: Axis::whole("while learning task", 1, tasks),
-        y: Axis::percent(""),
-        curves: curves(named),
+        title: format!("{}{title}", named.name),
+        x: scene.task_axis("while learning task", 1),
+        y: Axis::around("", [], true),
+        curves: series.iter().map(|series| curve(named, series)).collect(),
     };
-    let has_points = |panel: &Panel| panel.curves.iter().any(|curve| !curve.points.is_empty());
-    scene.groups.iter().map(panel).filter(has_points).collect()
+    scene.groups.iter().map(panel).collect()
 }
 
-fn points(panels: &[Panel]) -> impl Iterator<Item = &Point> {
-    panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points)
-}
-
-/// Panels with the same vertical axis; none without a panel.
+/// Panels with the same vertical axis, given by its name and its possible values.
 fn drawn(
     scene: &Scene,
     (kind, title): (&str, &str),
     series: Vec<(usize, String)>,
-    y: &Axis,
-    panels: Vec<Panel>,
+    (label, least, most): (&str, f64, f64),
+    mut panels: Vec<Panel>,
     note: &str,
 ) -> Option<Figure> {
-    let panels: Vec<Panel> = panels.into_iter().map(|panel| Panel { y: y.clone(), ..panel }).collect();
-    let lines = Lines { title: title.into(), subtitle: scene.subtitle.clone(), series, panels };
-    (!lines.panels.is_empty()).then(|| scene.lines(kind, &format!("{note} {BANDS}"), &lines))
+    let values = panels.iter().flat_map(|panel| extents(&panel.curves)).map(|value| value.clamp(least, most));
+    let y = Axis::around(label, values, true);
+    panels.iter_mut().for_each(|panel| panel.y = y.clone());
+    let note = format!("{note} One panel per configuration. Bands show one sample standard deviation over seeds.");
+    scene.lines(kind, title, &note, series, panels)
 }

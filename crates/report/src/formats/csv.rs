@@ -1,4 +1,4 @@
-//! Tables as comma-separated values, one line per cell, so that any tool can filter and pivot them.
+//! Tables as comma-separated values, one line per cell, for tools that filter and pivot.
 
 use std::fmt::Write;
 
@@ -26,58 +26,48 @@ pub fn table(table: &Table) -> String {
     text
 }
 
-/// From `status` to `text`.
-const FIELDS: usize = 15;
-/// Where `difference` is among them.
-const DIFFERENCE: usize = 8;
-
-/// From `status` on.
+/// The fields from `status` on.
 fn fields(cell: &Cell) -> Vec<String> {
     let or_empty = |number: Option<f64>| number.map_or(String::new(), |number| number.to_string());
-    let none = String::new;
-    let mut fields = match cell {
+    let (mut plain, status) = ("", status(cell));
+    let (mut measure, mut difference) = (vec![String::new(); 7], vec![String::new(); 6]);
+    match cell {
         Cell::Missing { paper, .. } => {
-            let mut fields = vec![none(); FIELDS];
-            fields[0] = "missing".into();
-            fields[3] = "0".into();
-            fields[6] = or_empty(*paper);
-            fields
+            measure[2] = "0".into();
+            measure[5] = or_empty(*paper);
         }
-        Cell::Measured(measured) => vec![
-            "measured".into(),
-            measured.value.mean.to_string(),
-            or_empty(measured.value.deviation),
-            measured.value.n.to_string(),
-            or_empty(measured.change),
-            measured.best.to_string(),
-            or_empty(measured.paper.map(|(paper, _)| paper)),
-            measured.paper.map_or("", |(_, verdict)| verdict.words()).into(),
-        ]
-        .into_iter()
-        .chain(std::iter::repeat_n(none(), FIELDS - DIFFERENCE))
-        .collect(),
+        Cell::Measured(measured) => {
+            measure = vec![
+                measured.value.mean.to_string(),
+                or_empty(measured.value.deviation),
+                measured.value.n.to_string(),
+                or_empty(measured.change),
+                measured.best.to_string(),
+                or_empty(measured.paper.map(|(paper, _)| paper)),
+                measured.paper.map_or("", |(_, verdict)| verdict.words()).into(),
+            ];
+        }
         Cell::Difference { against, .. } => {
-            let mut fields = vec![none(); FIELDS];
-            fields[0] = "difference".into();
             let [low, high] = against.interval.map_or([None; 2], |ends| ends.map(Some));
             let numbers = [Some(against.mean), low, high, against.effect, Some(against.p), Some(against.holm)];
-            fields[DIFFERENCE..].iter_mut().zip(numbers).for_each(|(field, number)| *field = or_empty(number));
-            fields
+            difference = numbers.map(or_empty).to_vec();
         }
-        Cell::Text { text, .. } => {
-            let mut fields = vec![none(); FIELDS];
-            fields[0] = "said".into();
-            fields[FIELDS - 1].clone_from(text);
-            fields
-        }
-    };
+        Cell::Text { text, .. } => plain = text,
+    }
     let runs: Vec<String> = cell.runs().iter().map(|run| run.display().to_string()).collect();
-    fields.push(runs.join(";"));
-    fields
+    [vec![status.into()], measure, difference, vec![plain.into(), runs.join(";")]].concat()
 }
 
-/// A field as it stands in the file. A spreadsheet would compute text that begins like a formula, and
-/// names come from anywhere: it is shown an apostrophe before it.
+fn status(cell: &Cell) -> &'static str {
+    match cell {
+        Cell::Missing { .. } => "missing",
+        Cell::Measured(_) => "measured",
+        Cell::Difference { .. } => "difference",
+        Cell::Text { .. } => "text",
+    }
+}
+
+/// An escaped field. Text that a spreadsheet would run as a formula gets an apostrophe before it.
 fn quoted(field: &str) -> String {
     let is_formula = field.starts_with(['=', '+', '-', '@']) && field.parse::<f64>().is_err();
     let field = &field.replace(|c: char| c.is_control() && c != '\n', " ");

@@ -98,8 +98,8 @@ pub(super) fn section(report: &Report, places: &Places) -> String {
             let (link, seed) = (in_link(&path), run.seed);
             let percent = |matrix| format!("{:.2} %", rehearsal_measure::accuracy(matrix).unwrap_or(0.0) * 100.0);
             let mut accuracy = percent(&run.matrix);
-            if let Some(reestimated) = &run.reestimated {
-                accuracy = format!("{accuracy}, with re-estimated statistics {}", percent(&reestimated.matrix));
+            if let Some(recalibrated) = &run.recalibrated {
+                accuracy = format!("{accuracy}, recalibrated {}", percent(&recalibrated.matrix));
             }
             let doubts = run.incomplete_data.iter().map(|part| format!("only {part}")).chain(run.warnings.clone());
             let doubts: String = doubts.map(|doubt| format!("<br><small>{}</small>", escaped(&doubt))).collect();
@@ -119,11 +119,8 @@ pub(super) fn section(report: &Report, places: &Places) -> String {
         ));
     }
     let others = [
-        (
-            "Without a result, and so not counted",
-            report.study.unfinished.iter().map(|run| &run.path).collect::<Vec<_>>(),
-        ),
-        ("Not counted, because another run has the same settings and seed", report.study.repeated.iter().collect()),
+        ("Not counted: no result", report.study.unfinished.iter().map(|run| &run.path).collect::<Vec<_>>()),
+        ("Not counted: another run has the same settings and seed", report.study.repeated.iter().collect()),
     ];
     for (title, paths) in others.iter().filter(|(_, paths)| !paths.is_empty()) {
         let items: String =

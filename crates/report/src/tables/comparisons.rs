@@ -1,18 +1,21 @@
 //! Which arm is compared with which, over runs of the same data, seed and order of classes.
 
+use rehearsal_measure::{AccuracyMatrix, holm};
+
 use crate::{
     arm::{Arm, Replay, labels},
-    pairs::{Pair, pairs},
+    pairs::{Pair, difference, pairs, test},
     run::Run,
     study::Group,
+    table::Against,
 };
 
-/// An arm against another, with the same conditions.
+/// An arm against another under the same conditions.
 pub(super) struct Comparison<'a> {
     pub(super) label: String,
     pub(super) arm: &'a Arm,
     pub(super) other: &'a Arm,
-    /// The other first, so that a positive difference says that the arm is higher.
+    /// The other first: a positive difference means that the arm is higher.
     pub(super) pairs: Vec<Pair<'a>>,
 }
 
@@ -47,13 +50,27 @@ pub(super) fn comparisons<'a>(groups: &[&'a Group]) -> Vec<Comparison<'a>> {
     comparisons
 }
 
-/// What an arm is measured against: the same method replaying at random, with the same options where
-/// it was run so; or, if it is that itself or was not run so, the first arm that replays at random.
+/// The arm that an arm is compared with: the same method with random retrieval and, if it was run, with
+/// the same options; for that arm itself, or if it was not run, the first arm with random retrieval.
 pub(super) fn reference<'a>(arm: &Arm, arms: &[&'a Arm]) -> Option<&'a Arm> {
     let at_random = || arms.iter().copied().filter(|other| other.replay == Replay::Random && other.is_plain());
     let of_method = || at_random().filter(|other| other.method == arm.method);
     let alike = of_method().find(|other| other.options() == arm.options());
-    // Who replays at random with other options is a reference to who does not, not to its like.
+    // Random retrieval with other options is a reference for other retrievals only.
     let near = of_method().find(|_| arm.replay != Replay::Random);
     alike.filter(|other| *other != arm).or(near).or(at_random().next()).filter(|other| *other != arm)
+}
+
+/// The differences of a measure in percentage points, one for each comparison that has pairs, with
+/// tests and Holm's correction over all of them.
+pub(super) fn against(compared: &[&[Pair]], measure: fn(&AccuracyMatrix) -> Option<f64>) -> Vec<Option<Against>> {
+    let tested = |pairs: &&[Pair]| Some((difference(pairs, measure)?, test(pairs, measure).p));
+    let tests: Vec<_> = compared.iter().map(tested).collect();
+    let mut adjusted = holm(&tests.iter().flatten().map(|(_, p)| *p).collect::<Vec<_>>()).into_iter();
+    tests
+        .iter()
+        .map(|tested| {
+            tested.as_ref().map(|(difference, p)| Against::new(difference, 100.0, *p, adjusted.next().unwrap_or(1.0)))
+        })
+        .collect()
 }

@@ -1,4 +1,4 @@
-//! How well every task was known when it had just been learned, and at the end.
+//! The accuracy of every task just after it was learned, and at the end.
 
 use rehearsal_measure::{AccuracyMatrix, Better, OverSeeds, average_retention_rate, retention};
 
@@ -6,23 +6,20 @@ use super::Conditions;
 use crate::{
     arm::labels,
     protocol::Data,
-    slug,
     study::Group,
     table::{Cell, Header, Measured, Row, Table},
 };
 
-/// More arms than this do not fit the width of a page: then there is another table.
+/// More arms than this do not fit the width of a page: the next table continues.
 const MOST_ARMS: usize = 5;
 
-/// One table, or several if there are many arms, for each data set that was learned in tasks.
+/// The tables of each data set that was learned in tasks.
 pub fn tables(conditions: &Conditions) -> Vec<Table> {
     conditions.data().into_iter().flat_map(|data| of_data(conditions, data)).collect()
 }
 
 fn of_data(conditions: &Conditions, data: &Data) -> Vec<Table> {
-    let in_tasks = |group: &&Group| group.data == *data && group.tasks() > 1;
-    let mut groups: Vec<&Group> = conditions.groups.iter().copied().filter(in_tasks).collect();
-    groups.sort_by_key(|group| &group.arm);
+    let groups: Vec<&Group> = conditions.groups_on(data).into_iter().filter(|group| group.tasks() > 1).collect();
     let names = labels(&groups.iter().map(|group| &group.arm).collect::<Vec<_>>());
     let parts = groups.chunks(MOST_ARMS).zip(names.chunks(MOST_ARMS)).enumerate();
     parts.map(|(part, (groups, names))| table(conditions, data, part, groups, names)).collect()
@@ -44,22 +41,17 @@ fn table(conditions: &Conditions, data: &Data, part: usize, groups: &[&Group], n
         note.push_str(" The average retention rate is the paper's: the mean of the ratios of single tasks.");
     }
     let number = if part == 0 { String::new() } else { format!("-{}", part + 1) };
-    let measures = groups.iter().flat_map(|_| ["first", "last"].map(|text| Header::measure(text, Better::Higher)));
-    Table {
-        id: format!("{}first-and-last-{}{number}", conditions.prefix, slug(data, &conditions.data())),
-        title: format!("Accuracy at first and at last on {}: {}", data.label(), conditions.label),
-        notes: vec![note],
-        corner: "Task".into(),
-        headers: vec![names.iter().map(|name| Header::over(name, 2)).collect(), measures.collect()],
-        rows,
-    }
+    let id = format!("{}{number}", conditions.id_on("first-and-last", data));
+    let title = format!("First and last accuracy on {}: {}", data.label(), conditions.label);
+    let headers = groups.iter().flat_map(|_| ["first", "last"].map(|text| Header::measure(text, Better::Higher)));
+    let arms = names.iter().map(|name| Header::over(name, 2)).collect();
+    Table::new((id, title), vec![note], "Task", headers, rows).under(arms)
 }
 
-/// Two cells for every group; where there is nothing to measure they are empty.
+/// Two cells for every group, empty if there is nothing to measure.
 fn row(label: String, groups: &[&Group], of: impl Fn(&AccuracyMatrix) -> [Option<f64>; 2]) -> Row {
     let cell = |group: &Group, value: Option<OverSeeds>| {
-        Measured::new(group, value, 100.0, None)
-            .map_or(Cell::text("", Vec::new()), |measured| Cell::Measured(Measured { decimals: 1, ..measured }))
+        Measured::new(group, value, (100.0, 1), None).map_or(Cell::plain(""), Cell::Measured)
     };
     let cells = |group: &&Group| [0, 1].map(|i| cell(group, group.of_matrix(|matrix| of(matrix)[i])));
     Row { label, begins_part: false, cells: groups.iter().flat_map(cells).collect() }
@@ -69,7 +61,7 @@ fn last(matrix: &AccuracyMatrix, task: usize) -> Option<f64> {
     matrix.get(matrix.tasks_seen().checked_sub(1)?, task)
 }
 
-/// Over all tasks, at first and at last.
+/// The means over all tasks of the first and of the last accuracies.
 fn means(matrix: &AccuracyMatrix) -> [Option<f64>; 2] {
     let mean = |of: &dyn Fn(usize) -> Option<f64>| {
         let values: Vec<f64> = (0..matrix.tasks_seen()).filter_map(of).collect();

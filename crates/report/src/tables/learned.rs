@@ -1,7 +1,8 @@
-//! What tables of what was run begin with: the arms that learned some data, in order, with their
-//! names and seeds.
+//! Tables with a row for each arm on each data set.
 
 use std::path::PathBuf;
+
+use rehearsal_measure::METRICS;
 
 use super::{Conditions, comparisons::reference};
 use crate::{
@@ -22,9 +23,7 @@ pub(super) struct Learned<'a> {
 impl<'a> Learned<'a> {
     pub(super) fn of(conditions: &'a Conditions<'a>) -> Vec<Self> {
         let learned = |data: &'a Data| {
-            let mut groups: Vec<&Group> =
-                conditions.groups.iter().copied().filter(|group| group.data == *data).collect();
-            groups.sort_by_key(|group| &group.arm);
+            let groups = conditions.groups_on(data);
             let names = labels(&groups.iter().map(|group| &group.arm).collect::<Vec<_>>());
             Self { data, groups, names }
         };
@@ -45,7 +44,7 @@ impl<'a> Learned<'a> {
     }
 }
 
-/// The data set in words, where it is one: several stand in a column.
+/// " on CIFAR100" if there is one data set; several are in a column.
 pub(super) fn on(learned: &[Learned]) -> String {
     match learned {
         [one] => format!(" on {}", one.data.label()),
@@ -53,20 +52,33 @@ pub(super) fn on(learned: &[Learned]) -> String {
     }
 }
 
-/// The data set, where there are several, and what is counted.
+/// The data set, if there are several, and what is counted.
 pub(super) fn first_headers(learned: &[Learned], counted: &str) -> Vec<Header> {
     let data = (learned.len() > 1).then(|| Header::one("data set"));
     data.into_iter().chain([Header::one(counted)]).collect()
 }
 
-/// The data set of a row, where there are several, and how many runs or pairs it has.
+/// The data set of a row, if there are several, and its number of runs or pairs.
 pub(super) fn first_cells(learned: &[Learned], data: &Data, count: usize, runs: Vec<PathBuf>) -> Vec<Cell> {
-    let data = (learned.len() > 1).then(|| Cell::text(data.label(), Vec::new()));
+    let data = (learned.len() > 1).then(|| Cell::plain(data.label()));
     data.into_iter().chain([Cell::text(count.to_string(), runs)]).collect()
 }
 
-/// A row for each group, which begins with its seeds.
-pub(super) fn rows(learned: &[Learned], cells: impl Fn(&Group) -> Vec<Cell>) -> Vec<Row> {
+/// A header for every measure of the accuracy matrix.
+pub(super) fn measure_headers() -> impl Iterator<Item = Header> {
+    METRICS.iter().map(|metric| Header::measure(metric.name.replace('_', " "), metric.better))
+}
+
+/// A table with a row for each group, which begins with its number of seeds. The best of each data set
+/// is marked: data sets are not compared with each other.
+pub(super) fn by_group(
+    conditions: &Conditions,
+    (kind, title): (&str, &str),
+    note: &str,
+    learned: &[Learned],
+    headers: impl Iterator<Item = Header>,
+    cells: impl Fn(&Group) -> Vec<Cell>,
+) -> Table {
     let mut rows = Vec::new();
     for one in learned {
         for (i, (group, name)) in one.groups.iter().zip(&one.names).enumerate() {
@@ -76,14 +88,13 @@ pub(super) fn rows(learned: &[Learned], cells: impl Fn(&Group) -> Vec<Cell>) -> 
             rows.push(Row { label: name.clone(), begins_part: i == 0, cells });
         }
     }
-    rows
-}
-
-/// Data sets are not compared with each other.
-pub(super) fn mark_best(table: &mut Table, learned: &[Learned]) {
+    let title = format!("{title}{}: {}", on(learned), conditions.label);
+    let headers = first_headers(learned, "seeds").into_iter().chain(headers);
+    let mut table = Table::new((conditions.id(kind), title), vec![note.into()], "Method", headers, rows);
     let mut from = 0;
     for one in learned {
-        table.mark_best_of_columns_in(from..from + one.groups.len());
+        table.mark_best_of_columns(from..from + one.groups.len());
         from += one.groups.len();
     }
+    table
 }

@@ -1,9 +1,12 @@
-//! Table 3, and its counterpart for forgetting in the supplement: PCR by the ratio of conflicting
-//! to aligned samples.
+//! Table 3, and its counterpart for forgetting in the supplement: PCR by the ratio of conflicting to
+//! aligned samples.
 
 use std::collections::BTreeSet;
 
-use super::{Conditions, variants};
+use super::{
+    Conditions,
+    columns::{Column, notes},
+};
 use crate::{
     arm::{Arm, Replay},
     paper::{self, Shown},
@@ -11,65 +14,59 @@ use crate::{
     table::{Header, Row, Table},
 };
 
+const READING: &str = "Conflicting to aligned samples per step; 10:0 is MIR, 0:10 is IMIR. Percent, mean ± sample standard deviation over \
+    seeds, the paper's number beside it. The best of the row is bold.";
+
 pub fn table(conditions: &Conditions, shown: Shown) -> Option<Table> {
-    let columns = columns(conditions);
+    let ratios = columns(conditions);
+    let columns: Vec<Column> =
+        conditions.data().into_iter().map(|data| Column::new(conditions, data.clone())).collect();
+    let of_ratio = conditions.arms().into_iter().filter(|arm| Ratio::from_arm(arm).is_some());
+    // Other options than the ratio have their own rows.
+    let options: BTreeSet<Part> = of_ratio.map(Arm::options).collect();
     let mut rows = Vec::new();
-    // Options other than the ratio make rows of their own.
-    let options: BTreeSet<Part> =
-        conditions.arms().iter().filter(|arm| Column::from_arm(arm).is_some()).map(|arm| arm.options()).collect();
-    for data in conditions.data() {
+    for column in &columns {
         for option in &options {
-            let cells: Vec<_> = columns
-                .iter()
-                .map(|column| {
-                    let wanted = |arm: &Arm| column.is_of(arm) && arm.options() == *option;
-                    let paper = paper::ratio(&column.name(), data.dataset(), shown);
-                    conditions.cell(variants(&conditions.groups, wanted)[0], wanted, data, shown, paper)
-                })
-                .collect();
+            let cell = |ratio: &Ratio| {
+                let wanted = |arm: &Arm| ratio.is_of(arm) && arm.options() == *option;
+                let arm = conditions.arms().into_iter().find(|arm| wanted(arm));
+                column.cell(arm, wanted, shown, paper::ratio(&ratio.name(), column.data.dataset(), shown))
+            };
+            let cells: Vec<_> = ratios.iter().map(cell).collect();
             if cells.iter().filter(|cell| cell.measured().is_some()).count() >= 2 {
                 let label = match option.distinction(&options) {
-                    said if said.is_empty() => data.label(),
-                    said => format!("{}; {said}", data.label()),
+                    settings if settings.is_empty() => column.data.label(),
+                    settings => format!("{}; {settings}", column.data.label()),
                 };
                 rows.push(Row { label, begins_part: false, cells });
             }
         }
     }
-    let (id, what, place) = match shown {
-        Shown::Accuracy => ("table3-ratios", "accuracy", "the paper's Table 3"),
-        Shown::Forgetting => ("ratios-forgetting", "forgetting", "the paper's supplement"),
+    let (kind, place) = match shown {
+        Shown::Accuracy => ("table3-ratios", "the paper's Table 3"),
+        Shown::Forgetting => ("ratios-forgetting", "the paper's supplement"),
     };
-    let reading = "Conflicting to aligned samples per step; 10:0 is MIR, 0:10 is IMIR. Percent, mean ± sample standard deviation over seeds, \
-                   the paper's number beside it. Best of the row in bold.";
-    let headers = columns.iter().map(|column| Header { better: Some(shown.better()), ..Header::one(column.name()) });
-    let mut table = Table {
-        id: format!("{}{id}", conditions.prefix),
-        title: format!("PCR by sampling ratio, {what} ({place}): {}", conditions.label),
-        notes: [Some(reading.to_owned()), conditions.difference_note()].into_iter().flatten().collect(),
-        corner: "MIR:IMIR".into(),
-        headers: vec![headers.collect()],
-        rows,
-    };
-    table.mark_best_of_rows();
-    table.has_runs().then_some(table)
+    let title = format!("PCR by sampling ratio, {} ({place}): {}", shown.name(), conditions.label);
+    let headers = ratios.iter().map(|ratio| Header::measure(ratio.name(), shown.better()));
+    let notes = notes(READING, conditions.protocol.differences_from_paper(), &columns);
+    Table::new((conditions.id(kind), title), notes, "MIR:IMIR", headers, rows).with_best_of_rows().if_any_runs()
 }
 
 /// A column: a ratio, or the baseline.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Column {
+enum Ratio {
     /// From the most conflicting on.
-    Ratio {
+    Of {
         low: usize,
         high: usize,
     },
     Random,
 }
 
-impl Column {
+impl Ratio {
     fn name(&self) -> String {
         match self {
-            Self::Ratio { low, high } => format!("{high}:{low}"),
+            Self::Of { low, high } => format!("{high}:{low}"),
             Self::Random => "random".into(),
         }
     }
@@ -81,19 +78,19 @@ impl Column {
     fn from_arm(arm: &Arm) -> Option<Self> {
         match arm.replay {
             _ if arm.method != "pcr" || !matches!(arm.policy.as_str(), "" | "reservoir") => None,
-            Replay::LossChange { high, low } => Some(Self::Ratio { low, high }),
+            Replay::LossChange { high, low } => Some(Self::Of { low, high }),
             Replay::Random => Some(Self::Random),
             _ => None,
         }
     }
 }
 
-/// The paper's eleven ratios if ten are retrieved; whatever else was run; random last.
-fn columns(conditions: &Conditions) -> Vec<Column> {
-    let mut columns: BTreeSet<Column> = conditions.arms().iter().filter_map(|arm| Column::from_arm(arm)).collect();
-    if columns.iter().any(|column| matches!(column, Column::Ratio { low, high } if low + high == 10)) {
-        columns.extend((0..=10).map(|low| Column::Ratio { low, high: 10 - low }));
+/// The paper's eleven ratios if ten samples are retrieved, all others that were run, and random.
+fn columns(conditions: &Conditions) -> Vec<Ratio> {
+    let mut columns: BTreeSet<Ratio> = conditions.arms().iter().filter_map(|arm| Ratio::from_arm(arm)).collect();
+    if columns.iter().any(|column| matches!(column, Ratio::Of { low, high } if low + high == 10)) {
+        columns.extend((0..=10).map(|low| Ratio::Of { low, high: 10 - low }));
     }
-    columns.insert(Column::Random);
+    columns.insert(Ratio::Random);
     columns.into_iter().collect()
 }

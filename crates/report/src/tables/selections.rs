@@ -1,11 +1,15 @@
 //! The supplement's comparison of instance selection: PCR with every retrieval.
 
-use super::{Conditions, distinction, reading_notes, variants};
+use super::{
+    Conditions,
+    columns::{Column, READING, headers, notes, rows},
+};
 use crate::{
     arm::Arm,
     paper::{self, Shown},
+    protocol::Data,
     study::Group,
-    table::{Header, Row, Table},
+    table::{Header, Table},
 };
 
 /// The paper's rows in its order, and the opposite of MIR.
@@ -20,44 +24,27 @@ const ROWS: [(&str, &str); 7] = [
 ];
 
 pub fn table(conditions: &Conditions) -> Option<Table> {
-    let columns: Vec<_> = conditions
-        .data()
-        .into_iter()
-        .filter(|data| {
-            let of_pcr = |group: &&&Group| group.arm.method == "pcr" && group.data == **data;
-            conditions.groups.iter().filter(of_pcr).filter(|group| group.arm.selection().is_some()).count() >= 2
-        })
-        .collect();
-    let rows = |&(selection, label): &(&str, &str)| {
+    let is_selection = |arm: &Arm| arm.method == "pcr" && arm.selection().is_some();
+    let is_compared = |data: &&Data| {
+        let here = |group: &&&Group| group.data == **data && is_selection(&group.arm);
+        conditions.groups.iter().filter(here).count() >= 2
+    };
+    let columns: Vec<Column> =
+        conditions.data().into_iter().filter(is_compared).map(|data| Column::new(conditions, data.clone())).collect();
+    let of_kind = |&(selection, label): &(&'static str, &str)| {
         let wanted = |arm: &Arm| arm.method == "pcr" && arm.selection() == Some(selection);
-        let variants = variants(&conditions.groups, wanted);
-        let row = |arm: Option<&Arm>| Row {
-            label: format!("{label}{}", distinction(arm, &variants)),
-            begins_part: false,
-            cells: columns
-                .iter()
-                .flat_map(|data| {
-                    Shown::ALL.map(|shown| {
-                        let paper = match shown {
-                            Shown::Accuracy => paper::selection(selection, data.dataset()),
-                            Shown::Forgetting => None,
-                        };
-                        conditions.cell(arm, wanted, data, shown, paper)
-                    })
-                })
-                .collect(),
+        let paper = |column: &Column, shown: Shown| match shown {
+            Shown::Accuracy => paper::selection(selection, column.data.dataset()),
+            Shown::Forgetting => None,
         };
-        variants.iter().map(|&arm| row(arm)).collect::<Vec<_>>()
+        rows(&columns, label, wanted, paper).into_iter().map(|(_, row)| row).collect::<Vec<_>>()
     };
-    let measures = columns.iter().flat_map(|_| Shown::ALL.map(|shown| Header::measure(shown.short(), shown.better())));
-    let mut table = Table {
-        id: format!("{}selections", conditions.prefix),
-        title: format!("PCR by instance selection (the paper's supplement): {}", conditions.label),
-        notes: [Some(reading_notes()), conditions.difference_note()].into_iter().flatten().collect(),
-        corner: "Method".into(),
-        headers: vec![columns.iter().map(|data| Header::over(data.label(), 2)).collect(), measures.collect()],
-        rows: ROWS.iter().flat_map(rows).collect(),
-    };
-    table.mark_best_of_columns();
-    table.has_runs().then_some(table)
+    let title = format!("PCR by instance selection (the paper's supplement): {}", conditions.label);
+    let notes = notes(READING, conditions.protocol.differences_from_paper(), &columns);
+    let data = columns.iter().map(|column| Header::over(column.data.label(), 2)).collect();
+    let rows = ROWS.iter().flat_map(of_kind).collect();
+    Table::new((conditions.id("selections"), title), notes, "Method", headers(&columns), rows)
+        .under(data)
+        .with_best_of_columns()
+        .if_any_runs()
 }

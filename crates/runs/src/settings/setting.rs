@@ -1,5 +1,4 @@
-//! What is known about each setting whoever uses it: its name, what it is to a comparison of runs,
-//! where users give it, and what help says about it.
+//! What every user of a setting needs: its name, its role in a comparison of runs, where users give it, and its help.
 
 use crate::settings_table;
 
@@ -8,7 +7,7 @@ use crate::settings_table;
 pub struct Setting {
     /// Its name in files; on the command line with two dashes.
     pub name: &'static str,
-    /// What it is to a comparison of runs.
+    /// Its role in a comparison of runs.
     pub role: Role,
     /// Where users give it.
     pub place: Place,
@@ -16,12 +15,12 @@ pub struct Setting {
     pub help: &'static str,
 }
 
-/// What a setting is to a comparison of runs.
+/// The role of a setting in a comparison of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Results do not depend on it: it may change while a run goes on.
+    /// Results do not depend on it: it may change when a run is resumed.
     Neutral,
-    /// What else is written. Results do not depend on it, but it stays as it was when a run began.
+    /// What else is written. Results do not depend on it, but it cannot change when a run is resumed.
     Output,
     /// What is averaged over.
     Seed,
@@ -63,8 +62,7 @@ impl Setting {
         SETTINGS.iter().find(|setting| setting.name == name)
     }
 
-    /// The setting that users can give whose name is most like one that is none: the longest
-    /// spelling mistakes are a few letters.
+    /// The setting that the user probably meant by a wrong name.
     ///
     /// ```
     /// use rehearsal_runs::Setting;
@@ -85,8 +83,7 @@ impl Setting {
 }
 
 impl Role {
-    /// That of the setting of a name. What another version added is taken for a part of how
-    /// something is learned, so that it tells runs apart.
+    /// The role of the setting of a name. An unknown setting, of another version, distinguishes runs: it is an arm.
     pub fn of_setting(name: &str) -> Self {
         Setting::find(name).map_or(Self::Arm, |setting| setting.role)
     }

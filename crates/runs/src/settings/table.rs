@@ -1,15 +1,13 @@
-//! The one table of settings. Whatever needs to know about all settings is made from it: see
-//! [`settings_table!`].
+//! The table of settings. Everything that lists all settings is made from it: see [`settings_table!`].
 
-/// Hands every setting to a macro of the caller's, one row each:
+/// Calls a macro of the caller with one row per setting:
 ///
 /// ```text
 /// name: Type = default, Role, place, "help";
 /// ```
 ///
 /// - **name**: as a Rust field. Files and flags write `-` for `_`.
-/// - **Type**: of its value. The table does not look at types: only who uses them has them in
-///   scope.
+/// - **Type**: of its value. Only the caller has the types in scope: crates without Burn use the other columns.
 /// - **default**: `is(value)`; `by("words")` if it depends on other settings or on the data, which
 ///   the user of the table works out; `none()`.
 /// - **Role**: a variant of [`Role`](crate::Role).
@@ -57,8 +55,6 @@ macro_rules! settings_table {
                 "Who stays in memory: reservoir, class-balanced, gss or aser";
             ratio: Ratio = by("5:5"), Arm, flag("Learning", "HIGH:LOW"),
                 "With `retrieval = \"balanced\"`: conflicting to aligned samples";
-            retrievable: Retrievable = is(Retrievable::All), Arm, flag("Learning", "KIND"),
-                "Who may be replayed: all or old-tasks, which leaves out the task that is learned";
             epochs: usize = is(1), Protocol, flag("Learning", "N"), "Passes over each task";
             memory: usize = is(500), Protocol, flag("Learning", "N"),
                 "How many images the memory holds";
@@ -66,24 +62,14 @@ macro_rules! settings_table {
             retrieved: usize = is(10), Protocol, flag("Learning", "N"), "Replayed images per step";
             candidates: usize = is(50), Arm, flag("Learning", "N"),
                 "Images that each draw of a scoring retrieval (balanced, mir, imir) looks at";
-            score: ScoreKind = is(ScoreKind::LookAhead), Arm, flag("Learning", "NAME"),
-                "How a scoring retrieval finds out what the coming update does to a loss: look-ahead, "
-                "head-ahead, last-layer or kept-features";
-            draws: Draws = is(Draws::Two), Arm, flag("Learning", "NAME"),
-                "From how many draws of candidates the two ends are picked: two or one";
-            score_every: u64 = is(1), Arm, flag("Learning", "N"),
-                "Score in every N-th step only; in the others replay at random";
             lr: f64 = is(0.1), Protocol, flag("Learning", "RATE"), "Learning rate";
             momentum: f64 = is(0.0), Protocol, flag("Learning", "SHARE"),
                 "How much of the last step's velocity stays";
             weight_decay: f64 = is(0.0), Protocol, flag("Learning", "WEIGHT"),
                 "How strongly weights are drawn to zero";
             schedule: Schedule = is(Schedule::Constant), Protocol, flag("Learning", "NAME"),
-                "How the learning rate changes in a task: constant, cosine or step";
-            lr_milestones: Vec<f64> = is(vec![0.5, 0.75]), Protocol, file("schedule step"),
-                "Where the learning rate falls, as shares of a task's steps";
-            lr_decay: f64 = is(0.1), Protocol, file("schedule step"),
-                "What the learning rate is multiplied by there";
+                "How the learning rate changes in a task: constant, cosine, or step, which divides it by ten "
+                "after half of the task and after three quarters";
             width: usize = is(20), Protocol, flag("Learning", "N"),
                 "Channels after the first convolution; 64 is ResNet-18, 20 its reduced form";
             recalibrate: Recalibrate = is(Recalibrate::Off), Protocol, flag("Learning", "KIND"),
@@ -108,10 +94,8 @@ macro_rules! settings_table {
                 "What computes convolutions on the processor: winograd, direct or composed";
             views: Views = by("both for pcr, else augmented"), Arm, file(""),
                 "What is trained on: raw, augmented or both";
-            feature_age: u64 = by("100"), Arm, file("score kept-features"),
-                "After how many steps kept features are computed anew";
-            score_norm: ScoreNorm = by("batch; kept-features: eval"), Arm, file(""),
-                "What normalises scored samples: batch, eval or train, which moves the running statistics";
+            score_norm: ScoreNorm = is(ScoreNorm::Batch), Arm, file(""),
+                "What normalises scored samples: batch (their own statistics) or eval (the running ones)";
             offer: Offer = is(Offer::EveryEpoch), Protocol, file(""),
                 "When samples may enter the memory: every-epoch or first-epoch";
             checkpoint_minutes: f64 = is(10.0), Neutral, file(""),
@@ -121,9 +105,6 @@ macro_rules! settings_table {
                 "Over which proxies it runs: multiset or set";
             reduction: Reduction = is(Reduction::Mean), Arm, file("PCR, ER, ASER"),
                 "How the losses of new and replayed samples are joined: mean or sum-of-means";
-            joint_passes: JointPasses = is(JointPasses::EachTask), Arm, file("joint"),
-                "How often it passes over all data: each-task (epochs × tasks) or stream (epochs, "
-                "as many steps as the stream has)";
             der_alpha: f64 = is(0.5), Arm, file("DER++"), "Weight of the distance to stored logits";
             der_beta: f64 = is(0.5), Arm, file("DER++"), "Weight of the replayed samples' cross-entropy";
             task_free: bool = is(false), Arm, file("ER-ACE"),
@@ -144,10 +125,6 @@ macro_rules! settings_table {
             shapley_score: ShapleyScore = is(ShapleyScore::Asvm), Arm, file("ASER"),
                 "How a candidate is scored: asvm, asv or neg-sv";
             shapley_neighbours: usize = is(3), Arm, file("ASER"), "How many nearest neighbours vote";
-            shapley_per_class: usize = is(2), Arm, file("ASER"),
-                "How many stored samples of each class a draw looks at";
-            match_warm_up: u64 = is(40), Arm, file("memory matching"),
-                "Nothing is retrieved until more than so many samples were presented";
 
             custom_method: String = none(), Arm, run(), "The name of a method of one's own";
             custom_retrieval: String = none(), Arm, run(), "The name of a retrieval of one's own";

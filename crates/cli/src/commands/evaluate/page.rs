@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use rehearsal_runs::{atomic, regular};
+use rehearsal_files::{atomic, regular};
 
 use super::{Evaluation, Judged};
 use crate::{

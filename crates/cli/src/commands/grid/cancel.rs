@@ -1,37 +1,36 @@
-//! `rehearsal grid cancel`: takes back what was submitted to Slurm.
+//! `rehearsal grid cancel`: cancels what was submitted to Slurm.
 
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow};
-use rehearsal_grid::slurm::{Scheduler, SlurmError};
+use anyhow::{Result, bail};
+use rehearsal_grid::{
+    PlanError,
+    slurm::{GridQueue, Scheduler},
+};
 
-use super::{plan::Plan, queue::GridQueue, refuse};
+use super::experiments;
 use crate::{
     args::grid::Known,
     printer::{message, plural},
+    user_error::UserError,
 };
 
-/// Cancels every job of a grid; what is wrong with that is a refusal.
+/// Cancels every job of a grid.
 pub fn cancel(grid: &Known) -> Result<ExitCode> {
-    try_to_cancel(grid).or_else(|error| Ok(refuse(&error)))
-}
-
-fn try_to_cancel(grid: &Known) -> Result<ExitCode> {
-    let plan = Plan::read(grid)?;
+    let plan = experiments::read(grid)?;
     let queue = GridQueue::ask(&plan.directory);
-    match queue.error() {
-        None | Some(SlurmError::Missing(_)) => {}
-        Some(error) => return Err(anyhow!("what is queued is not known: {error}")),
+    if let Some(error) = queue.error_of_slurm() {
+        bail!(UserError(format!("it is not known what is queued: {error}")));
     }
     let jobs = queue.jobs();
     if jobs.is_empty() {
         message(&format!("nothing of {} is queued or running in Slurm", plan.directory.path().display()));
         return Ok(ExitCode::SUCCESS);
     }
-    Scheduler.cancel(jobs.keys().copied())?;
+    Scheduler.cancel(jobs.keys().copied()).map_err(PlanError::from)?;
     for (job, tasks) in jobs {
         message(&format!("cancelled job {job} with {}", plural(tasks, "task")));
     }
-    message("runs that are under way stop at a checkpoint");
+    message("running runs stop at a checkpoint");
     Ok(ExitCode::SUCCESS)
 }

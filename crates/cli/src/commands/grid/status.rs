@@ -4,18 +4,24 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use rehearsal_data::printable;
+use rehearsal_grid::{
+    State,
+    slurm::{GridQueue, QueuedTask},
+};
 
-use super::{counted, plan::Plan, queue::GridQueue, refuse};
-use crate::{args::grid::Known, printer::print};
+use super::experiments;
+use crate::{
+    args::grid::Known,
+    printer::{message, print},
+};
 
 /// Says how far each run is.
 pub fn status(grid: &Known, json: bool) -> Result<ExitCode> {
-    let plan = match Plan::read(grid) {
-        Ok(plan) => plan,
-        Err(error) => return Ok(refuse(&error)),
-    };
+    let plan = experiments::read(grid)?;
     let queue = GridQueue::ask(&plan.directory);
-    queue.say_what_is_not_known();
+    if let Some(error) = queue.error_of_slurm() {
+        message(&format!("it is not known what is queued: {error}"));
+    }
     let states = queue.states(&plan);
     let mut text = String::new();
     for (job, state) in plan.jobs.iter().zip(&states) {
@@ -27,16 +33,16 @@ pub fn status(grid: &Known, json: bool) -> Result<ExitCode> {
                 "name": name,
                 "state": state.name(),
                 "directory": job.directory,
-                "job": task.map(rehearsal_grid::slurm::QueuedTask::id),
+                "job": task.map(QueuedTask::id),
                 "node": task.and_then(|task| task.node.as_ref()),
             });
             text += &format!("{line}\n");
         } else {
-            text += &format!("{index:>4} {:<8} {name}{}\n", state.name(), printable(&state.more()));
+            text += &format!("{index:>4} {:<8} {name}{}\n", state.name(), printable(&state.details()));
         }
     }
     if !json {
-        text += &format!("{} in {}\n", counted(&states), printable(&plan.directory.path().display().to_string()));
+        text += &format!("{} in {}\n", State::count(&states), printable(&plan.directory.path().display().to_string()));
     }
     print(&text)?;
     Ok(ExitCode::SUCCESS)

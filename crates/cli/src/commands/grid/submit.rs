@@ -1,69 +1,59 @@
-//! `rehearsal grid submit`: what is left of a grid as one array of Slurm.
+//! `rehearsal grid submit`: submits what is left of a grid as one array of Slurm.
 //!
-//! The grid is held from the look at the queue until Slurm has the job and its number is written
-//! down: of two who submit at once, the second finds what the first has submitted.
+//! The grid is held from the look at the queue until Slurm has the job and its number is written down: of two processes
+//! that submit at once, the second one finds what the first one has submitted.
 
-use std::{
-    path::{Path, absolute},
-    process::ExitCode,
-    time::Duration,
-};
+use std::{path::absolute, process::ExitCode, time::Duration};
 
-use anyhow::{Context, Result, anyhow};
-use rehearsal_grid::slurm::{
-    Resources, Scheduler, Script, SlurmError, Submission, TimeLimit, chunks, job_name, tasks_of_about,
+use anyhow::{Result, bail};
+use rehearsal_grid::{
+    Estimate, Plan, PlanError, State,
+    slurm::{GridQueue, Resources, Scheduler, Submission, tasks_by_time, tasks_of},
 };
 use rehearsal_runs::GridDirectory;
 
-use super::{begin, counted, estimate::Estimate, plan::Plan, queue::GridQueue, refuse, state::State};
+use super::{estimate_line, experiments, program, say_counts};
 use crate::{
     args::grid::Submit,
     printer::{message, plural, print},
+    user_error::UserError,
 };
 
-/// What a task takes, about, in seconds, where nothing else is said.
-const TASK_SECONDS: f64 = 30.0 * 60.0;
-/// How long to wait for another who submits the same grid.
+/// How long to wait for another process that submits the same grid.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Submits what is left; what is wrong with it is a refusal.
+/// Submits what is left.
 pub fn submit(args: &Submit) -> Result<ExitCode> {
-    try_to_submit(args).or_else(|error| Ok(refuse(&error)))
-}
-
-fn try_to_submit(args: &Submit) -> Result<ExitCode> {
     let resources = resources(args);
-    resources.check()?;
+    resources.check().map_err(PlanError::from)?;
     if !args.script_only {
-        Scheduler.check()?;
+        Scheduler.check().map_err(PlanError::from)?;
     }
-    let mut plan = Plan::read(&args.grid)?;
+    let mut plan = experiments::read(&args.grid)?;
     plan.directory = GridDirectory::new(absolute(plan.directory.path())?);
     let chosen = plan.chosen(args.only.as_ref())?;
-    let _lock = begin(&plan, PATIENCE)?;
+    let _lock = plan.hold(PATIENCE, || message("another process has the grid: waiting for it"))?;
     let queue = GridQueue::ask(&plan.directory);
-    match queue.error() {
-        None => {}
-        // A script can be written where there is no Slurm.
-        Some(SlurmError::Missing(_)) if args.script_only => {}
-        Some(error) => return Err(anyhow!("{error}: what is queued already is not known")),
+    // A script can be written where there is no Slurm.
+    let error = if args.script_only { queue.error_of_slurm() } else { queue.error() };
+    if let Some(error) = error {
+        bail!(UserError(format!("{error}: it is not known what is queued already")));
     }
     let states = queue.states(&plan);
-    let of: Vec<State> = chosen.iter().map(|&run| states[run].clone()).collect();
-    message(&format!("{} in {}", counted(&of), plan.directory.path().display()));
+    say_counts(&plan, chosen.iter().map(|&run| &states[run]));
     let waiting = waiting(&chosen, &states)?;
     if waiting.is_empty() {
         message("there is nothing to submit");
         return Ok(ExitCode::SUCCESS);
     }
-    plan.check_data(&waiting)?;
-    let tasks = shared_out(args, &plan, &states, &waiting)?;
-    let submission = write(&plan, &tasks, &resources)?;
+    experiments::check_data(&plan, &waiting)?;
+    let tasks = tasks(args, &plan, &states, &waiting)?;
+    let submission = Submission::prepare(&plan, &tasks, &resources, &program()?)?;
     if args.script_only {
         print(&format!("{}\n", submission.script().display()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let job = hand_over(submission)?;
+    let job = submission.submit()?;
     message(&format!("{} in {} of job {job}", plural(waiting.len(), "run"), plural(tasks.len(), "task")));
     print(&format!("{job}\n"))?;
     Ok(ExitCode::SUCCESS)
@@ -82,7 +72,7 @@ fn resources(args: &Submit) -> Resources {
     }
 }
 
-/// The chosen runs that nobody has done, does or will do.
+/// The chosen runs that are not done, running or queued.
 fn waiting(chosen: &[usize], states: &[State]) -> Result<Vec<usize>> {
     let taken = chosen.iter().filter(|&&run| states[run].is_taken()).count();
     if taken > 0 {
@@ -91,7 +81,7 @@ fn waiting(chosen: &[usize], states: &[State]) -> Result<Vec<usize>> {
     let mut waiting = Vec::new();
     for &run in chosen {
         match &states[run] {
-            State::Foreign(why) => return Err(anyhow!("{why}")),
+            State::Foreign(why) => return Err(PlanError::Foreign(why.clone()).into()),
             State::Left | State::Stopped(_) | State::Failed(_) => waiting.push(run),
             State::Done | State::Running(_) | State::Queued(_) | State::Requeued(_) => {}
         }
@@ -99,65 +89,16 @@ fn waiting(chosen: &[usize], states: &[State]) -> Result<Vec<usize>> {
     Ok(waiting)
 }
 
-/// The runs of each task, by their numbers in the manifest.
-fn shared_out(args: &Submit, plan: &Plan, states: &[State], waiting: &[usize]) -> Result<Vec<Vec<usize>>> {
-    let shares = if let Some(each) = args.chunk {
-        chunks(&vec![1.0; waiting.len()], waiting.len().div_ceil(each as usize))
-    } else {
-        message("measuring a few steps …");
-        let threads = args.cpus.map_or(1, usize::from);
-        let estimate = Estimate::measure(plan, states, waiting, threads)?;
-        // A task should be through well before its time is over.
-        let limit = args.time.as_ref().and_then(TimeLimit::seconds).map_or(f64::MAX, |time| time as f64 / 2.0);
-        let tasks = tasks_of_about(estimate.seconds(), TASK_SECONDS.min(limit));
-        let at_a_time = tasks.min(waiting.len()).min(args.max_running.map_or(usize::MAX, |most| most as usize));
-        message(&format!("on processors like these, {}", estimate.line(at_a_time, threads)));
-        chunks(estimate.seconds(), tasks)
-    };
-    Ok(shares.into_iter().map(|share| share.into_iter().map(|place| waiting[place]).collect()).collect())
-}
-
-/// Writes script and manifest.
-fn write(plan: &Plan, tasks: &[Vec<usize>], resources: &Resources) -> Result<Submission> {
-    let program = std::env::current_exe().context("this program cannot find itself")?;
-    let grid = plan.directory.path();
-    let slurm = plan.directory.slurm();
-    let unwritable = || format!("{} cannot be written", slurm.display());
-    let names = tasks.iter().map(|task| task.iter().map(|&run| plan.jobs[run].planned.name.clone()).collect());
-    let manifest = rehearsal_grid::manifest(&plan.planned());
-    let submission = Submission::create(&slurm, names.collect(), &manifest).with_context(unwritable)?;
-    let script = Script {
-        name: &job_name(grid),
-        program: &program,
-        from: &absolute(Path::new("."))?,
-        grid,
-        logs: &plan.directory.logs(),
-        manifest: &submission.manifest(),
-        tasks,
-        resources,
-    };
-    match script.text() {
-        Ok(text) => submission.write_script(&text).with_context(unwritable)?,
-        Err(error) => {
-            submission.withdraw();
-            return Err(error.into());
-        }
+/// The runs of each task, by their indices.
+fn tasks(args: &Submit, plan: &Plan, states: &[State], waiting: &[usize]) -> Result<Vec<Vec<usize>>> {
+    if let Some(each) = args.chunk {
+        return Ok(tasks_of(waiting, each as usize));
     }
-    Ok(submission)
-}
-
-/// Gives it to Slurm: the number of its job.
-fn hand_over(mut submission: Submission) -> Result<String> {
-    match Scheduler.submit(&submission.script()) {
-        Ok(job) => {
-            // If this fails, or the process is killed here, the job is known by its script.
-            let noted = submission.submitted_as(job.clone());
-            noted.with_context(|| format!("job {job} is submitted, but that cannot be written down"))?;
-            Ok(job)
-        }
-        Err(error) => {
-            submission.withdraw();
-            Err(error.into())
-        }
-    }
+    message("measuring a few steps …");
+    let threads = args.cpus.map_or(1, usize::from);
+    let estimate = Estimate::measure(plan, states, waiting, |job| experiments::measure(job, threads))?;
+    let tasks = tasks_by_time(waiting, &estimate.seconds, args.time.as_ref());
+    let at_a_time = tasks.len().min(args.max_running.map_or(usize::MAX, |most| most as usize));
+    message(&format!("on processors like these, {}", estimate_line(&estimate, at_a_time, threads)));
+    Ok(tasks)
 }

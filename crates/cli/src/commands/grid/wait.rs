@@ -1,47 +1,37 @@
-//! `rehearsal grid wait`: until nothing of a grid is running or queued.
+//! `rehearsal grid wait`: waits until nothing of a grid is running or queued.
 
 use std::{process::ExitCode, time::Duration};
 
 use anyhow::Result;
-use rehearsal_grid::slurm::SlurmError;
+use rehearsal_grid::{Plan, State, slurm::GridQueue};
 
-use super::{counted, plan::Plan, queue::GridQueue, refuse, state::State};
-use crate::{args::grid::Known, printer::message};
+use super::experiments;
+use crate::{args::grid::Known, exit_code, printer::message};
 
 /// Looks at the grid again and again, and says what is new.
 pub fn wait(grid: &Known, every: Duration) -> Result<ExitCode> {
-    let plan = match Plan::read(grid) {
-        Ok(plan) => plan,
-        Err(error) => return Ok(refuse(&error)),
-    };
-    let place = plan.directory.path().display();
+    let plan = experiments::read(grid)?;
     let mut last = String::new();
-    let mut say = |line: String| {
+    loop {
+        let queue = GridQueue::ask(&plan.directory);
+        let states = queue.states(&plan);
+        let line = match queue.error_of_slurm() {
+            // It may answer the next time.
+            Some(error) => format!("it is not known what is queued: {error}"),
+            None => format!("{} in {}", State::count(&states), plan.directory.path().display()),
+        };
         if line != last {
             message(&line);
             last = line;
         }
-    };
-    loop {
-        let queue = GridQueue::ask(&plan.directory);
-        let states = queue.states(&plan);
-        match queue.error() {
-            // It may answer the next time.
-            Some(error) if !matches!(error, SlurmError::Missing(_)) => {
-                say(format!("what is queued is not known: {error}"));
-            }
-            _ => {
-                say(format!("{} in {place}", counted(&states)));
-                if !states.iter().any(State::is_taken) {
-                    return Ok(end(&plan, &states));
-                }
-            }
+        if queue.error_of_slurm().is_none() && !states.iter().any(State::is_taken) {
+            return Ok(end(&plan, &states));
         }
         std::thread::sleep(every);
     }
 }
 
-/// Whether all is done, and what to do if not.
+/// Whether all runs are done, and what to do if not.
 fn end(plan: &Plan, states: &[State]) -> ExitCode {
     for (job, state) in plan.jobs.iter().zip(states) {
         if let State::Failed(why) | State::Foreign(why) = state {
@@ -52,9 +42,7 @@ fn end(plan: &Plan, states: &[State]) -> ExitCode {
         message(&format!("make a report: rehearsal report {}", plan.directory.path().display()));
         ExitCode::SUCCESS
     } else {
-        message(
-            "nothing is running or queued: `rehearsal grid submit`, or `rehearsal grid`, goes on with what is left",
-        );
-        ExitCode::FAILURE
+        message("nothing is running or queued: go on with `rehearsal grid submit` or `rehearsal grid`");
+        exit_code::FAILED.into()
     }
 }

@@ -1,4 +1,4 @@
-//! One run of a grid, by hand, by a cluster's scheduler, or as a worker of `rehearsal grid`.
+//! `rehearsal grid run-one`: one run of a grid, by hand, in a Slurm task, or as a worker of `rehearsal grid`.
 
 use std::{
     io::{self, Write},
@@ -13,40 +13,32 @@ use rehearsal::{
     experiment::{Experiment, ExperimentError, Outcome},
     observer::{Observer, StepEvent},
 };
+use rehearsal_grid::{Job, WorkerProgress, log};
 use rehearsal_runs::{DirectoryError, Record, RunDirectory, files};
 
-use super::{
-    log,
-    plan::{Job, Plan},
-    refuse,
-    state::State,
-};
+use super::experiments;
 use crate::{
     args::grid::Known,
+    exit_code,
     interrupt::{Asked, Interrupt},
-    printer::{Progress, Told, message, print, summary},
+    printer::{Progress, message, print, summary},
 };
 
-/// How long to wait for a process that holds the run, such as a worker whose grid was killed and
-/// who is about to stop.
+/// How long to wait for a process that holds the run, such as a worker that is about to stop because its grid was killed.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How often a worker tells how far it is.
+/// How often a worker says how far it is.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
-/// Does, or goes on with, the run at `index` of a grid, and shows it to a person, or, in a `batch`,
-/// to the log of a scheduler.
+/// Begins or continues the run at `index`, and shows it to a person or, in a `batch`, writes to the scheduler's log.
 pub fn run_one(grid: &Known, index: usize, threads: Option<usize>, batch: bool) -> Result<ExitCode> {
     let asked = if batch {
         Asked::listen_for_batch(|| message("stopping after this step"))?
     } else {
         Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?
     };
-    let job = match find(grid, index) {
-        Ok(job) => job,
-        Err(error) => return Ok(refuse(&error)),
-    };
+    let job = experiments::read(grid)?.take(index)?;
     let done = run(&job, threads, &asked, Progress::new);
-    // `grid status` looks there for why it failed.
+    // `grid status` reads there why it failed.
     if let Err(error) = &done {
         let said = format!("error: {error:#}\n");
         let _ = log::reserve(&job.log).and_then(|()| log::keep(&job.log, &said));
@@ -58,36 +50,20 @@ pub fn run_one(grid: &Known, index: usize, threads: Option<usize>, batch: bool) 
         Ok(ExitCode::SUCCESS)
     } else {
         message("stopped at a checkpoint; go on with the same command");
-        Ok(ExitCode::from(130))
+        Ok(exit_code::STOPPED.into())
     }
 }
 
-/// The same for a grid: tells it how far the run is, and stops when the grid closes the pipe or is
-/// dead.
+/// The same for a grid: tells it how far the run is, and stops when the grid closes the pipe or is dead.
 pub fn work(grid: &Known, index: usize, threads: Option<usize>) -> Result<ExitCode> {
     let asked = Asked::listen_for_run(|| {})?.or_when_input_ends();
-    let job = match find(grid, index) {
-        Ok(job) => job,
-        Err(error) => return Ok(refuse(&error)),
-    };
+    let job = experiments::read(grid)?.take(index)?;
     let tell = |experiment: &Experiment| Teller { total: experiment.total_steps(), last: None };
-    Ok(run(&job, threads, &asked, tell)?.map_or(ExitCode::from(130), |_| ExitCode::SUCCESS))
+    let done = run(&job, threads, &asked, tell)?;
+    Ok(if done.is_some() { exit_code::DONE } else { exit_code::STOPPED }.into())
 }
 
-fn find(grid: &Known, index: usize) -> Result<Job> {
-    let mut plan = Plan::read(grid)?;
-    let count = plan.jobs.len();
-    if index >= count {
-        return Err(anyhow!("there is no run {index}: the grid has {count}, from 0 to {}", count - 1));
-    }
-    let job = plan.jobs.swap_remove(index);
-    match State::read(&job) {
-        State::Foreign(why) => Err(anyhow!(why)),
-        _ => Ok(job),
-    }
-}
-
-/// The result, at once if there is one; none if it was stopped.
+/// The result, at once if the run is finished; none if it was stopped.
 fn run<O: Observer + Send>(
     job: &Job,
     threads: Option<usize>,
@@ -98,23 +74,26 @@ fn run<O: Observer + Send>(
         return Ok(RunDirectory::read_record(&job.directory)?);
     };
     let shown = shown(&experiment);
-    match experiment.run(&mut Interrupt { shown, asked: asked.clone() })? {
+    let ended = experiment.run(&mut Interrupt { shown, asked: asked.clone() });
+    // Whatever it is, it is not wrong input: that is found before the first step.
+    match ended.map_err(|error| anyhow!(error.to_string()))? {
         Outcome::Finished(record, _) => Ok(Some(*record)),
         Outcome::Stopped => Ok(None),
     }
 }
 
-/// Begins, or goes on from the last checkpoint, as soon as no other process holds the run; none if
-/// it is finished, or someone asked to stop.
+/// Begins, or continues from the last checkpoint, as soon as no other process holds the run; none if it is finished, or
+/// was asked to stop.
 fn open(job: &Job, threads: Option<usize>, asked: &Asked) -> Result<Option<Experiment>> {
-    let adjusted = PartialConfig { threads, data: job.settings.data.clone(), ..PartialConfig::default() };
+    let settings = experiments::settings(job)?;
+    let adjusted = PartialConfig { threads, data: settings.data.clone(), ..PartialConfig::default() };
     let begun = || job.directory.join(files::CONFIG).exists();
     let start = Instant::now();
     while !asked.to_stop() {
         let opened = if begun() {
             Experiment::resume(&job.directory, |saved| *saved = saved.overridden_by(&adjusted))
         } else {
-            Experiment::new(&job.settings.overridden_by(&adjusted), Some(&job.directory))
+            Experiment::new(&settings.overridden_by(&adjusted), Some(&job.directory))
         };
         match opened {
             Ok(experiment) => return Ok(Some(experiment)),
@@ -140,13 +119,10 @@ impl Observer for Teller {
     fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
         if self.last.is_none_or(|last| last.elapsed() >= TELL_EVERY) {
             self.last = Some(Instant::now());
-            let told = Told { task: event.task, step: event.step, total: self.total };
-            // If nobody listens any more, standard input ends as well, and that is what stops the
-            // run.
-            let _ = writeln!(io::stdout(), "{}", told.line());
+            let progress = WorkerProgress { task: event.task, step: event.step, total: self.total };
+            // If the grid is gone, standard input ends as well, and that stops the run.
+            let _ = writeln!(io::stdout(), "{}", progress.line());
         }
         ControlFlow::Continue(())
     }
-
-    fn task(&mut self, _: usize, _: &[f64]) {}
 }

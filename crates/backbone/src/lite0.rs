@@ -1,0 +1,136 @@
+//! `EfficientNet`-lite0, the network that is inside the program.
+
+use rehearsal_kernels::{
+    Machine, Shape,
+    mobile::{BlockParameters, Folded, MobileNet},
+};
+
+use crate::{BackboneError, weights::Weights};
+
+/// Channels after the first convolution, and features.
+const STEM: usize = 32;
+const FEATURES: usize = 1280;
+
+/// Blocks of one form: the first has the stride, the others stride 1.
+struct Stage {
+    blocks: usize,
+    kernel: usize,
+    stride: usize,
+    expansion: usize,
+    channels: usize,
+}
+
+#[rustfmt::skip]
+const STAGES: [Stage; 7] = [
+    Stage { blocks: 1, kernel: 3, stride: 1, expansion: 1, channels: 16 },
+    Stage { blocks: 2, kernel: 3, stride: 2, expansion: 6, channels: 24 },
+    Stage { blocks: 2, kernel: 5, stride: 2, expansion: 6, channels: 40 },
+    Stage { blocks: 3, kernel: 3, stride: 2, expansion: 6, channels: 80 },
+    Stage { blocks: 3, kernel: 5, stride: 1, expansion: 6, channels: 112 },
+    Stage { blocks: 4, kernel: 5, stride: 2, expansion: 6, channels: 192 },
+    Stage { blocks: 1, kernel: 3, stride: 1, expansion: 6, channels: 320 },
+];
+
+/// Weights and bias of one convolution.
+struct Layer {
+    weights: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+impl Layer {
+    fn read(from: &Weights<'_>, name: &str, shape: &[usize], channels: usize) -> Result<Self, BackboneError> {
+        Ok(Self {
+            weights: from.tensor(&format!("{name}.weight"), shape)?,
+            bias: from.tensor(&format!("{name}.bias"), &[channels])?,
+        })
+    }
+
+    fn folded(&self) -> Folded<'_> {
+        Folded { weights: &self.weights, bias: &self.bias }
+    }
+}
+
+struct BlockLayers {
+    kernel: usize,
+    stride: usize,
+    expand: Option<Layer>,
+    depthwise: Layer,
+    project: Layer,
+}
+
+impl BlockLayers {
+    fn read(from: &Weights<'_>, index: usize, cin: usize, stage: &Stage, stride: usize) -> Result<Self, BackboneError> {
+        let (kernel, expanded) = (stage.kernel, cin * stage.expansion);
+        let name = |part: &str| format!("blocks.{index}.{part}");
+        let expand = || Layer::read(from, &name("expand"), &[cin, expanded], expanded);
+        Ok(Self {
+            kernel,
+            stride,
+            expand: if expanded == cin { None } else { Some(expand()?) },
+            depthwise: Layer::read(from, &name("depthwise"), &[kernel, kernel, expanded], expanded)?,
+            project: Layer::read(from, &name("project"), &[expanded, stage.channels], stage.channels)?,
+        })
+    }
+
+    fn parameters(&self) -> BlockParameters<'_> {
+        BlockParameters {
+            kernel: self.kernel,
+            stride: self.stride,
+            expand: self.expand.as_ref().map(Layer::folded),
+            depthwise: self.depthwise.folded(),
+            project: self.project.folded(),
+        }
+    }
+}
+
+/// The network, ready to compute.
+pub struct EfficientNetLite0 {
+    machine: Machine,
+    network: MobileNet,
+}
+
+impl EfficientNetLite0 {
+    /// With the weights that are inside the program.
+    ///
+    /// # Errors
+    /// Never, unless the program itself is damaged.
+    pub fn new(machine: Machine) -> Result<Self, BackboneError> {
+        Self::from_safetensors(machine, rehearsal_efficientnet_lite0::WEIGHTS)
+    }
+
+    /// With weights of the same form.
+    ///
+    /// # Errors
+    /// The file is damaged, or of another network.
+    pub fn from_safetensors(machine: Machine, bytes: &[u8]) -> Result<Self, BackboneError> {
+        let weights = Weights::new(bytes)?;
+        let stem = Layer::read(&weights, "stem", &[3, 3, 3, STEM], STEM)?;
+        let (mut blocks, mut channels) = (Vec::new(), STEM);
+        for stage in &STAGES {
+            for repeat in 0..stage.blocks {
+                let stride = if repeat == 0 { stage.stride } else { 1 };
+                blocks.push(BlockLayers::read(&weights, blocks.len(), channels, stage, stride)?);
+                channels = stage.channels;
+            }
+        }
+        let head = Layer::read(&weights, "head", &[channels, FEATURES], FEATURES)?;
+        let parameters: Vec<BlockParameters<'_>> = blocks.iter().map(BlockLayers::parameters).collect();
+        let network = MobileNet::new(&machine, stem.folded(), &parameters, head.folded());
+        Ok(Self { machine, network })
+    }
+
+    /// Features of an image.
+    pub const fn features() -> usize {
+        FEATURES
+    }
+
+    /// The features `[n, 1280]` of normalised images `[n, size, size, 3]`.
+    ///
+    /// # Panics
+    /// If `images` has another length.
+    pub fn run(&self, images: &[f32], n: usize, size: usize) -> Vec<f32> {
+        let mut features = vec![0.0; n * FEATURES];
+        self.network.run(&self.machine, images, Shape { n, h: size, w: size, c: 3 }, &mut features);
+        features
+    }
+}
