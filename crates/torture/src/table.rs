@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 pub use rehearsal_runs::files::STEPS;
 use rehearsal_runs::{
     Role,
-    files::{CHECKPOINT, CONFIG, DIAGNOSTICS, MANIFEST, PREDICTIONS, RESULT},
+    files::{CHECKPOINT, CONFIG, DIAGNOSTICS, HOLDERS, MANIFEST, PREDICTIONS, RESULT},
 };
 use serde_json::Value;
 
@@ -38,7 +38,8 @@ const PACKS: &str = "photos/.rehearsal/packs";
 /// next session removes it.
 pub fn is_ignored(file: &str) -> bool {
     let names = [CONFIG, "lock", ".lock", "learning.safetensors"];
-    file.contains("tfevents") || file.ends_with(".pack.journal") || names.contains(&file_name(file))
+    let is_part = |part: &str| part == HOLDERS || part.contains("tfevents");
+    file.split('/').any(is_part) || file.ends_with(".pack.journal") || names.contains(&file_name(file))
 }
 
 /// Files that must not be there at the end: incomplete ones, and logs of runs that ended well.
