@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use anyhow::Error;
 use rehearsal::{config::ConfigError, device::DeviceError, experiment::ExperimentError, learner::LearnerError};
 use rehearsal_data::{DataError, choice::UnknownName};
+use rehearsal_files::regular::is_wrong_place;
 use rehearsal_grid::PlanError;
 use rehearsal_model::ModelError;
 use rehearsal_report::report::WriteError;
-use rehearsal_runs::{DirectoryError, is_wrong_place};
+use rehearsal_runs::DirectoryError;
 
 use crate::user_error::UserError;
 

@@ -1,7 +1,8 @@
 //! The binary `rehearsal`. Standard output is data, standard error is messages and progress. Exit codes: see
 //! [`exit_code`].
 
-#![forbid(unsafe_code)]
+// `signals.rs` has the only exception.
+#![deny(unsafe_code)]
 
 mod args;
 mod commands;
@@ -48,7 +49,11 @@ fn main() -> ExitCode {
         let text = format!("error: {error:#}");
         // `run` and `grid` have settings from files, too, and say themselves which are flags.
         let quotes_files = matches!(command, Command::Run(_) | Command::Grid(_));
-        printer::message(&printable(&if quotes_files { text } else { as_flags(&text) }));
+        let text = if quotes_files { text } else { as_flags(&text) };
+        // `run` and `grid` bring their hint along.
+        let (text, hint) = text.split_once("\nhint: ").map_or((&*text, None), |(text, hint)| (text, Some(hint)));
+        printer::message(&printable(text));
+        hint.iter().for_each(|hint| printer::message(&printable(&format!("hint: {hint}"))));
         commands::grid::hint(&error).iter().for_each(|hint| printer::message(&format!("hint: {hint}")));
         hints::print_hint(&error);
         exit_code::exit_code(&error)

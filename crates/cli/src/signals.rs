@@ -1,27 +1,35 @@
 //! Signals about files. The libraries leave signals alone; this is for the program.
 
+/// What is printed if a mapped file is truncated while it is read.
+#[cfg(unix)]
+const TRUNCATED: &[u8] = b"error: a file of the data set was truncated while it was read, or its disk failed\n\
+    hint: restore the file, then continue from the last checkpoint (rehearsal run --resume)\n";
+
 /// From now on the program ends with an error message and exit code 1 if a mapped file was truncated
 /// while it is read (SIGBUS), and a file that may not grow (`ulimit -f`) is an error of the write
 /// (SIGXFSZ is ignored).
 #[cfg(unix)]
+#[allow(unsafe_code, reason = "a handler that calls the one of the standard library would not return")]
 pub fn handle() {
-    use signal_hook::{
-        consts::{SIGBUS, SIGXFSZ},
-        iterator::Signals,
-    };
-
-    // Without these handlers the program still works: the system ends it without a message.
-    let Ok(mut signals) = Signals::new([SIGBUS, SIGXFSZ]) else { return };
-    std::thread::spawn(move || {
-        // The thread that caused SIGBUS repeats its access until this one has ended the process.
-        if signals.forever().any(|signal| signal == SIGBUS) {
-            crate::printer::message(
-                "error: a file of the data set was truncated while it was read, or its disk failed\n\
-                 hint: restore the file, then continue from the last checkpoint (rehearsal run --resume)",
-            );
-            std::process::exit(1);
+    extern "C" fn explain(_: libc::c_int) {
+        // SAFETY: both may be called in a signal handler, the bytes live as long as the program, and
+        // nothing of it runs after `_exit`.
+        unsafe {
+            libc::write(libc::STDERR_FILENO, TRUNCATED.as_ptr().cast(), TRUNCATED.len());
+            libc::_exit(1)
         }
-    });
+    }
+    let handler: extern "C" fn(libc::c_int) = explain;
+    // SAFETY: a zeroed `sigaction` has no flags and an empty mask; a handler of the type that goes
+    // with the flags is set, which runs on the alternative stack if there is one. Ignoring a signal
+    // runs nothing. If they cannot be set, the system ends the program without a message.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as libc::sighandler_t;
+        action.sa_flags = libc::SA_ONSTACK;
+        libc::sigaction(libc::SIGBUS, &raw const action, std::ptr::null_mut());
+    }
 }
 
 /// There are no such signals.

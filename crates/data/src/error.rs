@@ -95,12 +95,8 @@ pub enum DataError {
 impl DataError {
     /// Whether the user asked for something wrong, or gave wrong files, rather than that something failed on the way.
     pub fn is_user_error(&self) -> bool {
-        // As `is_wrong_place` of `rehearsal-runs`, which this crate does not depend on.
-        use io::ErrorKind::{AlreadyExists, IsADirectory, NotADirectory, NotFound, Other, PermissionDenied};
-        let places = [AlreadyExists, IsADirectory, NotADirectory, NotFound, Other, PermissionDenied];
-        let is_place = |kind| places.contains(&kind) || kind == io::ErrorKind::ReadOnlyFilesystem;
         match self {
-            Self::Unwritable { error, .. } => places.contains(&error.kind()),
+            Self::Unwritable { error, .. } => rehearsal_files::regular::is_wrong_place(error),
             Self::Download { .. }
             | Self::FetchedPart(_)
             | Self::FetchedBad { .. }

@@ -38,6 +38,16 @@ pub fn is_irregular(error: &io::Error) -> bool {
     error.get_ref().is_some_and(<dyn StdError + Send + Sync>::is::<Irregular>)
 }
 
+/// Whether a file cannot be written because of where it is, rather than because of what happened on the way, such as a
+/// full disk. The system never says `Other`: this program does, of what is not a regular file.
+pub fn is_wrong_place(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        AlreadyExists, IsADirectory, NotADirectory, NotFound, Other, PermissionDenied, ReadOnlyFilesystem,
+    };
+    let kinds = [AlreadyExists, IsADirectory, NotADirectory, NotFound, Other, PermissionDenied, ReadOnlyFilesystem];
+    kinds.contains(&error.kind()) || is_irregular(error)
+}
+
 /// Opens a regular file of at most `limit` bytes for reading.
 ///
 /// # Errors

@@ -132,7 +132,7 @@ impl ModelError {
     /// Whether the user asked for something wrong, or the model is, rather than that something failed on the way.
     pub fn is_user_error(&self) -> bool {
         match self {
-            Self::Unwritable { error, .. } => rehearsal_runs::is_wrong_place(error),
+            Self::Unwritable { error, .. } => rehearsal_files::regular::is_wrong_place(error),
             Self::Threads(_) => false,
             Self::Learner(error) => error.is_user_error(),
             _ => true,

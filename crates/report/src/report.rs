@@ -93,7 +93,7 @@ impl WriteError {
     pub fn is_user_error(&self) -> bool {
         match self {
             Self::Taken(_) | Self::Busy(_) => true,
-            Self::Unwritable { error, .. } => rehearsal_runs::is_wrong_place(error),
+            Self::Unwritable { error, .. } => regular::is_wrong_place(error),
             Self::Render(_) => false,
         }
     }

@@ -99,20 +99,10 @@ impl DirectoryError {
     /// Whether the user asked for something wrong, or named a wrong place, rather than that something failed on the way.
     pub fn is_user_error(&self) -> bool {
         match self {
-            Self::Unwritable { error, .. } => is_wrong_place(error),
+            Self::Unwritable { error, .. } => rehearsal_files::regular::is_wrong_place(error),
             _ => true,
         }
     }
-}
-
-/// Whether a file cannot be written because of where it is, rather than because of what happened on the way, such as a
-/// full disk. The system never says `Other`: this program does, of what is not a regular file.
-pub fn is_wrong_place(error: &io::Error) -> bool {
-    use io::ErrorKind::{
-        AlreadyExists, IsADirectory, NotADirectory, NotFound, Other, PermissionDenied, ReadOnlyFilesystem,
-    };
-    let kinds = [AlreadyExists, IsADirectory, NotADirectory, NotFound, Other, PermissionDenied, ReadOnlyFilesystem];
-    kinds.contains(&error.kind())
 }
 
 #[cfg(test)]
@@ -123,7 +113,7 @@ mod tests {
     fn a_wrong_place_is_the_users_mistake_and_a_full_disk_is_not() {
         let unwritable = |kind: io::ErrorKind| DirectoryError::Unwritable { path: "runs".into(), error: kind.into() };
         assert!(unwritable(io::ErrorKind::PermissionDenied).is_user_error());
-        assert!(is_wrong_place(&io::Error::other("it is not a regular file")));
+        assert!(rehearsal_files::regular::is_wrong_place(&io::Error::other("it is not a regular file")));
         assert!(!unwritable(io::ErrorKind::StorageFull).is_user_error());
         assert!(DirectoryError::Taken("runs".into()).is_user_error());
     }

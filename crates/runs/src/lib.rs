@@ -38,7 +38,7 @@ mod steps_log;
 
 pub use computed::Computed;
 pub use diagnostics::{ClassDrift, Correlation, DiagnosticsError, Picks, Stretch, TaskDiagnostics};
-pub use error::{DirectoryError, is_wrong_place};
+pub use error::DirectoryError;
 pub use grid_directory::{GridDirectory, GridLock};
 pub use holder::{Holder, set_job_lookup};
 pub use phases::Phases;

@@ -126,7 +126,7 @@ impl LearnerError {
     pub fn is_user_error(&self) -> bool {
         match self {
             Self::Data(error) => error.is_user_error(),
-            Self::File(ModelFileError::Unwritable { error, .. }) => rehearsal_runs::is_wrong_place(error),
+            Self::File(ModelFileError::Unwritable { error, .. }) => rehearsal_files::regular::is_wrong_place(error),
             Self::Diverged { .. } => false,
             _ => true,
         }
