@@ -47,7 +47,11 @@ fn main() -> ExitCode {
         // `run` and `grid` have settings from files, too, and say themselves which are flags.
         let quotes_files = matches!(command, Command::Run(_) | Command::Grid(_));
         printer::message(&printable(&if quotes_files { text } else { as_flags(&text) }));
-        commands::grid::hint(&error).iter().for_each(|hint| printer::message(&format!("hint: {hint}")));
+        commands::grid::hint(&error)
+            .map(str::to_owned)
+            .or_else(|| user_error::hint(&error))
+            .iter()
+            .for_each(|hint| printer::message(&format!("hint: {hint}")));
         exit_code::exit_code(&error)
     })
 }

@@ -17,6 +17,20 @@ impl std::fmt::Display for UserError {
 
 impl std::error::Error for UserError {}
 
+/// What to do about an error of a model.
+pub fn hint(error: &anyhow::Error) -> Option<String> {
+    Some(match error.downcast_ref()? {
+        ModelError::Absent { path } => format!("`rehearsal learn {} FOLDER` makes one", path.display()),
+        ModelError::Unfinished { .. } => "run the same `rehearsal learn` again: it continues".into(),
+        ModelError::DamagedVersion { path, other, .. } => {
+            format!("`rehearsal use {} {other}` uses version {other} instead", path.display())
+        }
+        ModelError::NoImages | ModelError::OneClass(_) => "put one folder per class: FOLDER/CLASS/*.jpg".into(),
+        ModelError::SmallMemory { classes, .. } => format!("give `--memory {classes}` or more"),
+        _ => return None,
+    })
+}
+
 /// Hints when the model and the photos were swapped on the command line.
 pub fn model_first<T>(opened: Result<T, ModelError>, others: &[PathBuf]) -> Result<T> {
     let is_model = |path: &PathBuf| path.join("model.toml").exists() || !path.exists();
