@@ -94,7 +94,7 @@ pub struct How {
     /// Any settings of a learner, by the names of an experiment file (TOML)
     #[arg(long, value_name = "FILE")]
     pub settings: Option<PathBuf>,
-    /// Do not recalibrate the BatchNorm running statistics from the memory
+    /// Do not recalibrate the `BatchNorm` running statistics from the memory
     #[arg(long)]
     pub no_recalibration: bool,
     /// Threads; results do not depend on it [default: one per core]
