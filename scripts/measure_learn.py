@@ -1,11 +1,11 @@
-"""What `rehearsal learn` keeps of classes that come in visits, beside other ways of learning the same photos.
+"""What `rehearsal learn` keeps of classes that come in sessions, beside other ways of learning the same photos.
 
-    python3 scripts/measure_learn.py WAY DATA OUT [--visits 4] [--program rehearsal] [FLAGS FOR THE PROGRAM ...]
+    python3 scripts/measure_learn.py WAY DATA OUT [--sessions 4] [--program rehearsal] [FLAGS FOR THE PROGRAM ...]
 
-DATA holds train/CLASS/* and test/CLASS/*; classes come in the order of their names, as many in each visit. WAY is learn
+DATA holds train/CLASS/* and test/CLASS/*; classes come in the order of their names, as many in each session. WAY is learn
 (also for fine-tuning: learn ... --method fine-tune), run (the benchmark on the same stream), joint (all classes at once)
-or once (learn, all classes in one visit). OUT must not exist. Prints one line of JSON: accuracy in % on the test photos
-of the classes seen so far and mean forgetting in points (best minus last, of earlier visits) after each visit, steps,
+or once (learn, all classes in one session). OUT must not exist. Prints one line of JSON: accuracy in % on the test photos
+of the classes seen so far and mean forgetting in points (best minus last, of earlier sessions) after each session, steps,
 seconds, bytes of the model."""
 import argparse, json, os, pathlib, subprocess, sys, time
 
@@ -17,15 +17,15 @@ def program(*words):
     return json.loads(ended.stdout)
 
 
-def visits(classes):
-    each = len(classes) // args.visits
+def sessions(classes):
+    each = len(classes) // args.sessions
     return [classes[i : i + each] for i in range(0, len(classes), each)]
 
 
 def learn(groups):
     rows, seconds, steps = [], [], 0
     for number, group in enumerate(groups, 1):
-        folder = args.out / f"visit-{number}"
+        folder = args.out / f"session-{number}"
         for name in group:
             (folder / name).mkdir(parents=True)
             for photo in (args.data / "train" / name).iterdir():
@@ -36,7 +36,7 @@ def learn(groups):
         told = program("evaluate", str(model), str(args.data), "--json", "--quiet")
         right = {name: row[i] / sum(row) for i, (name, row) in enumerate(zip(told["classes"], told["confusion"]))}
         rows.append([sum(right[name] for name in group) / len(group) for group in groups[:number]])
-    return {"rows": rows, "steps": steps, "seconds": seconds, "bytes": report["bytes"], "passes": report["epochs"]}
+    return {"rows": rows, "steps": steps, "seconds": seconds, "bytes": report["bytes"], "epochs": report["epochs"]}
 
 
 def run(tasks, method):
@@ -59,15 +59,15 @@ parser = argparse.ArgumentParser(usage=__doc__)
 parser.add_argument("way", choices=["learn", "run", "joint", "once"])
 parser.add_argument("data", type=pathlib.Path)
 parser.add_argument("out", type=pathlib.Path)
-parser.add_argument("--visits", type=int, default=4)
+parser.add_argument("--sessions", type=int, default=4)
 parser.add_argument("--program", default="rehearsal")
 args, flags = parser.parse_known_args()
 args.out.mkdir(parents=True)
 classes = sorted(path.name for path in (args.data / "train").iterdir() if path.is_dir())
 told = {
-    "learn": lambda: learn(visits(classes)),
+    "learn": lambda: learn(sessions(classes)),
     "once": lambda: learn([classes]),
-    "run": lambda: run(args.visits, []),
+    "run": lambda: run(args.sessions, []),
     "joint": lambda: run(1, ["--method", "joint"]),
 }[args.way]()
 rows = told.pop("rows")

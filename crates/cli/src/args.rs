@@ -27,7 +27,7 @@ pub enum Command {
     Predict(model::Predict),
     /// Measure a model on photos that it has not learned
     Evaluate(model::Evaluate),
-    /// Show a model: its classes, versions and their exams, its memory
+    /// Show a model: classes, versions, holdout accuracy, memory
     Show(model::Show),
     /// Go back to an earlier version of a model, or on to a later one
     Use(model::Use),

@@ -4,6 +4,10 @@
 use anyhow::Error;
 use rehearsal::{experiment::ExperimentError, learner::LearnerError};
 use rehearsal_data::{DataError, Dataset, LONGEST_SIDE, catalogue::card};
+use rehearsal_grid::{
+    PlanError,
+    slurm::{ScriptError, SlurmError},
+};
 use rehearsal_model::ModelError;
 
 use crate::printer::message;
@@ -17,7 +21,36 @@ pub fn print_hint(error: &Error) {
 
 /// What to do about an error.
 pub fn hint(error: &Error) -> Option<String> {
-    data_error(error).and_then(for_data)
+    let grid = error.downcast_ref().and_then(for_grid).map(str::to_owned);
+    let model = || error.downcast_ref().and_then(for_model);
+    grid.or_else(model).or_else(|| data_error(error).and_then(for_data))
+}
+
+/// What to do about an error of a model.
+fn for_model(error: &ModelError) -> Option<String> {
+    Some(match error {
+        ModelError::Absent { path } => format!("`rehearsal learn {} FOLDER` makes one", path.display()),
+        ModelError::Unfinished { .. } => "run the same `rehearsal learn` again: it continues".into(),
+        ModelError::DamagedVersion { path, other, .. } => {
+            format!("`rehearsal use {} {other}` uses version {other} instead", path.display())
+        }
+        ModelError::NoImages | ModelError::OneClass(_) => "put one folder per class: FOLDER/CLASS/*.jpg".into(),
+        ModelError::SmallMemory { classes, .. } => format!("give `--memory {classes}` or more"),
+        _ => return None,
+    })
+}
+
+/// What to do about an error of a grid.
+fn for_grid(error: &PlanError) -> Option<&'static str> {
+    match error {
+        PlanError::Foreign(_) => Some("choose another `--out`"),
+        PlanError::NoName(_) => Some("`rehearsal grid status` lists names and indices"),
+        PlanError::Slurm(SlurmError::Missing(_)) => {
+            Some("on one machine use `rehearsal grid`; `--script-only` writes the script without Slurm")
+        }
+        PlanError::Script(ScriptError::TooShort { .. }) => Some("give a longer `--time` or a shorter `--warning`"),
+        _ => None,
+    }
 }
 
 /// The error of a data set, through the errors that pass it on.

@@ -54,7 +54,6 @@ fn main() -> ExitCode {
         let (text, hint) = text.split_once("\nhint: ").map_or((&*text, None), |(text, hint)| (text, Some(hint)));
         printer::message(&printable(text));
         hint.iter().for_each(|hint| printer::message(&printable(&format!("hint: {hint}"))));
-        commands::grid::hint(&error).iter().for_each(|hint| printer::message(&format!("hint: {hint}")));
         hints::print_hint(&error);
         exit_code::exit_code(&error)
     })

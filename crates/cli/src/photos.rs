@@ -1,5 +1,4 @@
-//! Photos of folders, read for a model: what is ignored is named, what cannot be read is refused or
-//! left out.
+//! Photos of folders, read for a model.
 
 use std::{
     io,

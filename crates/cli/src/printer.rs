@@ -18,7 +18,7 @@ pub use bar::Bar;
 pub use columns::{clipped, columns, display_width, padded, terminal_columns};
 pub use comparison::{comparison, comparison_json};
 pub use font::draw_text;
-pub use learning::{LearningBar, score_text, visit_text};
+pub use learning::{LearningBar, score_text, session_text};
 pub use overview::Overview;
 pub use progress::{Progress, clock};
 pub use rehearsal_files::text::thousands as count;

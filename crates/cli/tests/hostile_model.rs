@@ -29,8 +29,9 @@ fn refused(shop: &Shop, arguments: &[&str], why: &str) {
     let ended = soon(shop, arguments);
     let errors = text(&ended.stderr);
     assert!(matches!(ended.status.code(), Some(1 | 2)), "{arguments:?}: {:?}: {errors}", ended.status);
-    let last = errors.trim_end().lines().last().unwrap_or_default();
-    assert!(last.starts_with("error: ") && last.contains(why), "{arguments:?}: {errors}");
+    let last: Vec<&str> = errors.lines().skip_while(|line| !line.starts_with("error: ")).collect();
+    assert!(last.iter().skip(1).all(|line| line.starts_with("hint: ")), "{arguments:?}: {errors}");
+    assert!(!last.is_empty() && last.join("\n").contains(why), "{arguments:?}: {errors}");
 }
 
 fn fifo(path: &Path) {
@@ -118,13 +119,13 @@ fn a_model_that_has_lost_its_settings_is_not_begun_anew() {
     let whole = fs::read(shop.path().join("shop.model/versions/0001.safetensors")).unwrap();
     fs::remove_file(shop.path().join("shop.model/model.toml")).unwrap();
     for command in [&["show", "shop.model"][..], &["learn", "shop.model", "more", "--settings", "small.toml"]] {
-        refused(&shop, command, "model.toml is damaged: it is missing, and versions are there");
+        refused(&shop, command, "model.toml is damaged: it is missing, but the versions are there");
     }
     assert_eq!(fs::read(shop.path().join("shop.model/versions/0001.safetensors")).unwrap(), whole);
 }
 
 #[test]
-fn what_a_killed_process_left_of_a_finished_visit_goes() {
+fn what_a_killed_process_left_of_a_finished_session_goes() {
     let shop = shop();
     let stopped = ["--checkpoint-every", "0"];
     assert!(shop.learn("photos", &stopped).status.success());

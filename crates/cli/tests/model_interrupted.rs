@@ -1,5 +1,5 @@
-//! A visit that is stopped, by a person, another visit or a full disk: the model is as it was, and the
-//! same command goes on.
+//! A session that is stopped, by a person, another session or a full disk: the model is unchanged, and the
+//! same command continues.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
@@ -15,11 +15,11 @@ use std::{
 use program::{output, rehearsal, text};
 use shop::{Shop, refused};
 
-/// A visit that does not end by itself, once it has said something with `word` in it.
-fn endless_visit(shop: &Shop, word: &str) -> Child {
-    let arguments = Shop::arguments("shop.model", "photos", &["--passes", "100000", "--checkpoint-every", "3600"]);
-    let mut visit = rehearsal(shop.path(), &arguments.iter().map(String::as_str).collect::<Vec<_>>());
-    let mut child = visit.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+/// A session that does not end by itself, once it has said something with `word` in it.
+fn endless_session(shop: &Shop, word: &str) -> Child {
+    let arguments = Shop::arguments("shop.model", "photos", &["--epochs", "100000", "--checkpoint-every", "3600"]);
+    let mut session = rehearsal(shop.path(), &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut child = session.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let mut said = BufReader::new(child.stderr.as_mut().unwrap());
     let mut line = String::new();
     while !line.contains(word) {
@@ -30,18 +30,18 @@ fn endless_visit(shop: &Shop, word: &str) -> Child {
 }
 
 /// Ctrl-C: what it said last, and its exit code.
-fn interrupted(mut visit: Child) -> (Vec<String>, Option<i32>) {
-    let asked = Command::new("kill").args(["-INT", &visit.id().to_string()]).status().unwrap();
+fn interrupted(mut session: Child) -> (Vec<String>, Option<i32>) {
+    let asked = Command::new("kill").args(["-INT", &session.id().to_string()]).status().unwrap();
     assert!(asked.success());
-    let said = BufReader::new(visit.stderr.take().unwrap()).lines().map(Result::unwrap).collect();
-    (said, visit.wait().unwrap().code())
+    let said = BufReader::new(session.stderr.take().unwrap()).lines().map(Result::unwrap).collect();
+    (said, session.wait().unwrap().code())
 }
 
 #[test]
-fn two_visits_at_once_are_refused_and_a_stopped_one_goes_on() {
+fn two_sessions_at_once_are_refused_and_a_stopped_one_goes_on() {
     let shop = Shop::new();
     shop.photos("photos", &["boots", "clogs"], 40);
-    let first = endless_visit(&shop, "read 80 images of 2 classes");
+    let first = endless_session(&shop, "read 80 images of 2 classes");
     let again = ["learn", "shop.model", "photos", "--settings", "small.toml"];
     refused(&shop, &again, "another process is changing shop.model: wait until it is done");
     refused(
@@ -51,31 +51,31 @@ fn two_visits_at_once_are_refused_and_a_stopped_one_goes_on() {
     );
     let (said, code) = interrupted(first);
     assert_eq!(code, Some(130), "{said:?}");
-    let last = "stopped; the model is as it was, and the same command goes on from here";
+    let last = "stopped: the model is unchanged, and the same command continues from here";
     assert_eq!(said.last().map(String::as_str), Some(last));
     refused(
         &shop,
         &["show", "shop.model"],
         "shop.model has no whole version yet: run the same `rehearsal learn` again",
     );
-    let (said, code) = interrupted(endless_visit(&shop, "going on after step "));
+    let (said, code) = interrupted(endless_session(&shop, "continues after step "));
     assert_eq!(code, Some(130), "{said:?}");
-    // Another visit does not go on there, and what was begun is gone when it is done.
+    // Another session does not go on there, and what was begun is gone when it is done.
     assert!(shop.learn("photos", &[]).status.success());
     assert!(!shop.path().join("shop.model/learning.safetensors").exists());
 }
 
 #[test]
-fn a_visit_that_was_interrupted_is_shown_until_another_version_is_made() {
+fn a_session_that_was_interrupted_is_shown_until_another_version_is_made() {
     let shop = Shop::new();
     shop.photos("photos", &["boots", "clogs"], 20);
     assert!(shop.learn("photos", &[]).status.success());
     shop.photos("photos", &["mules"], 20);
-    let (said, code) = interrupted(endless_visit(&shop, "read 60 images of 3 classes"));
+    let (said, code) = interrupted(endless_session(&shop, "read 60 images of 3 classes"));
     assert_eq!(code, Some(130), "{said:?}");
     assert_eq!((shop.show()["interrupted"].as_bool(), shop.show()["current"].as_u64()), (Some(true), Some(1)));
     let shown = output(shop.path(), &["show", "shop.model"]);
-    assert!(text(&shown.stdout).contains("a visit was interrupted: the same `rehearsal learn` goes on"));
+    assert!(text(&shown.stdout).contains("a session was interrupted: the same `rehearsal learn` continues"));
     assert!(output(shop.path(), &["class", "shop.model", "rename", "boots", "wellingtons"]).status.success());
     assert_eq!(shop.show()["interrupted"], false, "it began from version 1, and version 2 is used now");
 }

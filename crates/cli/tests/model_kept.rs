@@ -19,25 +19,25 @@ fn what_was_seen_before_is_said_and_not_counted_twice() {
     let version = fs::read(shop.path().join("shop.model/versions/0001.safetensors")).unwrap();
     let again = shop.learn("photos", &[]);
     assert!(again.status.success() && again.stdout.is_empty());
-    assert!(text(&again.stderr).contains("nothing new to learn in 60 images: version 1 stays"), "{again:?}");
+    assert!(text(&again.stderr).contains("nothing new to learn in 60 images: version 1 stays current"), "{again:?}");
     shop.photos("photos", &["mules"], 30);
     let more = json(&shop.learn("photos", &["--json"]));
     assert_eq!((more["seen_before"].as_u64(), more["version"].as_u64()), (Some(60), Some(2)));
-    assert_eq!(more["images"].as_u64().unwrap() + more["kept_back"].as_u64().unwrap(), 30);
+    assert_eq!(more["images"].as_u64().unwrap() + more["held_out"].as_u64().unwrap(), 30);
     assert_eq!(fs::read(shop.path().join("shop.model/versions/0001.safetensors")).unwrap(), version);
     // The same photo under another name is the same photo, and on the same side.
     let listed = output(shop.path(), &["memory", "shop.model", "list", "--json"]);
-    let exam: Vec<String> = text(&listed.stdout)
+    let holdout: Vec<String> = text(&listed.stdout)
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .filter(|line| line["in"] == "exam")
+        .filter(|line| line["in"] == "holdout")
         .map(|line| line["source"].as_str().unwrap().to_owned())
         .collect();
-    fs::create_dir_all(shop.path().join("only-exam/boots")).unwrap();
-    for (i, path) in exam.iter().filter(|path| path.contains("boots")).enumerate() {
-        fs::copy(shop.path().join(path), shop.path().join(format!("only-exam/boots/other-{i}.png"))).unwrap();
+    fs::create_dir_all(shop.path().join("only-holdout/boots")).unwrap();
+    for (i, path) in holdout.iter().filter(|path| path.contains("boots")).enumerate() {
+        fs::copy(shop.path().join(path), shop.path().join(format!("only-holdout/boots/other-{i}.png"))).unwrap();
     }
-    let known = shop.learn("only-exam", &[]);
+    let known = shop.learn("only-holdout", &[]);
     assert!(known.status.success() && text(&known.stderr).contains("nothing new to learn"), "{known:?}");
 }
 
@@ -47,10 +47,10 @@ fn versions_beyond_those_that_are_kept_go_but_never_the_current_one() {
     let classes = ["a", "b", "c", "d", "e", "f"];
     shop.photos("0", &classes[..2], 12);
     assert!(shop.learn("0", &["--keep", "2"]).status.success());
-    for (visit, class) in classes.iter().enumerate().skip(2) {
-        shop.photos(&visit.to_string(), &[class], 12);
-        assert!(shop.learn(&visit.to_string(), &[]).status.success());
-        if visit == 3 {
+    for (session, class) in classes.iter().enumerate().skip(2) {
+        shop.photos(&session.to_string(), &[class], 12);
+        assert!(shop.learn(&session.to_string(), &[]).status.success());
+        if session == 3 {
             assert!(output(shop.path(), &["use", "shop.model", "2"]).status.success());
         }
     }
@@ -59,8 +59,8 @@ fn versions_beyond_those_that_are_kept_go_but_never_the_current_one() {
     };
     assert_eq!(numbers(&shop.show()), [4, 5]);
     let history = shop.show()["history"].as_array().unwrap().len();
-    assert_eq!(history, 6, "five visits and one way back");
-    refused(&shop, &["use", "shop.model", "1"], "version 1 is not kept; there are 4, 5");
+    assert_eq!(history, 6, "five sessions and one rollback");
+    refused(&shop, &["use", "shop.model", "1"], "version 1 is not kept: choose one of 4, 5");
     assert!(output(shop.path(), &["use", "shop.model", "4"]).status.success());
     shop.photos("g", &["g"], 12);
     assert!(shop.learn("g", &["--max-forgetting", "0", "--lr", "3", "--keep", "1"]).status.code().is_some());
@@ -79,7 +79,7 @@ fn what_must_go_is_gone_from_every_version() {
         let list = output(shop.path(), &["memory", "shop.model", "list", "--class", class]);
         text(&list.stdout).lines().map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(listed("boots").len(), 30, "every one of them in memory or exam");
+    assert_eq!(listed("boots").len(), 30, "every one of them in memory or holdout");
     let dry = output(shop.path(), &["memory", "shop.model", "remove", "photos/boots/00*", "--dry-run"]);
     assert_eq!(text(&dry.stdout).lines().count(), 10);
     let removed = json(&output(shop.path(), &["memory", "shop.model", "remove", "boots/00*", "--json"]));
@@ -89,10 +89,10 @@ fn what_must_go_is_gone_from_every_version() {
     assert!(output(shop.path(), &["use", "shop.model", "1"]).status.success());
     assert_eq!(listed("boots"), left, "in version 1, too");
     let nothing = output(shop.path(), &["memory", "shop.model", "remove", "boots/00*"]);
-    assert!(nothing.status.success() && text(&nothing.stderr).contains("nothing fits"));
+    assert!(nothing.status.success() && text(&nothing.stderr).contains("no image matches"));
     refused(&shop, &["memory", "shop.model", "remove", "--class", "wellingtons"], "there is no class `wellingtons`");
     let class = output(shop.path(), &["memory", "shop.model", "remove", "--class", "clogs"]);
-    assert_eq!(text(&class.stdout), "30 images removed from memory and exam in 2 versions\n");
+    assert_eq!(text(&class.stdout), "30 images removed from memory and holdout set in 2 versions\n");
     assert!(text(&class.stderr).contains("stays in the weights"));
     assert!(listed("clogs").is_empty());
     for part in ["sheet", "export"] {
@@ -131,7 +131,7 @@ fn what_must_go_is_gone_whatever_a_version_calls_it() {
         assert!(lines.is_sorted() && lines[0] == format!("{class}  photos/{before}/000.png"), "{lines:?}");
         let removed = json(&output(shop.path(), &[&remove[..], &["--json"]].concat()));
         assert_eq!(removed["images"].as_u64(), Some(20), "{class}");
-        assert!(text(&output(shop.path(), &remove).stderr).contains("nothing fits"));
+        assert!(text(&output(shop.path(), &remove).stderr).contains("no image matches"));
     }
     assert!(output(shop.path(), &["use", "shop.model", "1"]).status.success());
     for class in ["boots", "clogs"] {
@@ -140,7 +140,7 @@ fn what_must_go_is_gone_whatever_a_version_calls_it() {
     assert_eq!(
         json(&output(shop.path(), &["show", "shop.model", "--json"]))["threshold"],
         Value::Null,
-        "4 exam images"
+        "4 holdout images"
     );
 }
 
@@ -187,7 +187,7 @@ fn classes_are_renamed_and_retired_and_one_can_go_back() {
     shop.photos("photos", &["boots", "clogs", "mules"], 20);
     assert!(shop.learn("photos", &[]).status.success());
     let renamed = output(shop.path(), &["class", "shop.model", "rename", "boots", "wellingtons"]);
-    assert_eq!(text(&renamed.stdout), "version 2: boots is called wellingtons\n");
+    assert_eq!(text(&renamed.stdout), "version 2: boots is now wellingtons\n");
     let retired = output(shop.path(), &["class", "shop.model", "retire", "clogs"]);
     assert!(text(&retired.stdout).starts_with("version 3: clogs is retired"), "{retired:?}");
     let names = |shown: &Value| -> Vec<String> {
@@ -196,7 +196,7 @@ fn classes_are_renamed_and_retired_and_one_can_go_back() {
     assert_eq!(names(&shop.show()), ["wellingtons", "mules"]);
     let answers = output(shop.path(), &["predict", "shop.model", "photos", "--json"]);
     assert!(answers.status.success() && !text(&answers.stdout).contains("\"class\":\"clogs\""));
-    refused(&shop, &["class", "shop.model", "retire", "mules"], "nothing left to tell apart");
+    refused(&shop, &["class", "shop.model", "retire", "mules"], "only one class is left");
     refused(
         &shop,
         &["class", "shop.model", "rename", "mules", "wellingtons"],

@@ -1,4 +1,4 @@
-//! A visit killed at random moments: the model is its last whole version, and the same command goes
+//! A session killed at random moments: the model is its last whole version, and the same command goes
 //! on to the same bits. `REHEARSAL_KILLS=100` kills more often than the ten times of every test.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
@@ -16,12 +16,12 @@ use program::{output, rehearsal, text};
 use rehearsal::rng::{Rng, RngStream};
 use shop::Shop;
 
-const VISITS: [&str; 2] = ["january", "february"];
-/// After so many kills a visit is left to end.
+const SESSIONS: [&str; 2] = ["january", "february"];
+/// After so many kills a session is left to end.
 const KILLS_OF_A_VISIT: usize = 5;
-/// Of every visit, so that its bits can be compared: files say how many threads made them. A dozen
+/// Of every session, so that its bits can be compared: files say how many threads made them. A dozen
 /// steps, each of which is written down.
-const MORE: [&str; 6] = ["--threads", "1", "--checkpoint-every", "0", "--passes", "2"];
+const MORE: [&str; 6] = ["--threads", "1", "--checkpoint-every", "0", "--epochs", "2"];
 
 #[test]
 fn killed_at_any_moment_it_goes_on_to_the_same_bits() {
@@ -29,26 +29,26 @@ fn killed_at_any_moment_it_goes_on_to_the_same_bits() {
     let shop = Shop::new();
     shop.photos("january", &["boots", "clogs"], 40);
     shop.photos("february", &["mules"], 30);
-    // As long as a visit takes, on whatever else this machine does now.
-    let takes = VISITS.map(|visit| {
+    // As long as a session takes, on whatever else this machine does now.
+    let takes = SESSIONS.map(|session| {
         let started = Instant::now();
-        assert!(shop.learn_as("whole.model", visit, &MORE).status.success());
+        assert!(shop.learn_as("whole.model", session, &MORE).status.success());
         started.elapsed()
     });
     let mut rng = Rng::new(7, RngStream::Retrieval, &[]);
     let mut kills = 0;
     for round in 0.. {
         let model = format!("killed-{round}.model");
-        for (done, visit) in VISITS.iter().enumerate() {
+        for (done, session) in SESSIONS.iter().enumerate() {
             for attempt in 0.. {
                 let is_killed = kills < wanted && attempt < KILLS_OF_A_VISIT;
                 let moment = takes[done].mul_f64(1.1 * rng.unit());
-                if is_killed && kill_after(&shop, &model, visit, moment) {
+                if is_killed && kill_after(&shop, &model, session, moment) {
                     kills += 1;
                     is_whole_after_a_kill(&shop, &model, done as u64);
                 } else if !is_killed {
-                    let ended = shop.learn_as(&model, visit, &MORE);
-                    assert!(ended.status.success(), "{visit} after {kills} kills: {}", text(&ended.stderr));
+                    let ended = shop.learn_as(&model, session, &MORE);
+                    assert!(ended.status.success(), "{session} after {kills} kills: {}", text(&ended.stderr));
                     break;
                 }
             }
@@ -59,19 +59,19 @@ fn killed_at_any_moment_it_goes_on_to_the_same_bits() {
             break;
         }
     }
-    eprintln!("{kills} kills, each visit of {takes:?}");
+    eprintln!("{kills} kills, each session of {takes:?}");
 }
 
-/// Begins a visit and kills it after so long; whether it was still running. One that has ended by
+/// Begins a session and kills it after so long; whether it was still running. One that has ended by
 /// itself must have ended well.
-fn kill_after(shop: &Shop, model: &str, visit: &str, moment: Duration) -> bool {
-    let (arguments, log) = (Shop::arguments(model, visit, &MORE), shop.path().join("said.txt"));
+fn kill_after(shop: &Shop, model: &str, session: &str, moment: Duration) -> bool {
+    let (arguments, log) = (Shop::arguments(model, session, &MORE), shop.path().join("said.txt"));
     let mut learning = rehearsal(shop.path(), &arguments.iter().map(String::as_str).collect::<Vec<_>>());
     learning.stderr(fs::File::create(&log).unwrap()).stdout(Stdio::null());
     let mut child = learning.spawn().unwrap();
     std::thread::sleep(moment);
     if let Some(status) = child.try_wait().unwrap() {
-        assert!(status.success(), "{visit}: {status}: {}", fs::read_to_string(&log).unwrap());
+        assert!(status.success(), "{session}: {status}: {}", fs::read_to_string(&log).unwrap());
         return false;
     }
     child.kill().unwrap();
@@ -79,13 +79,13 @@ fn kill_after(shop: &Shop, model: &str, visit: &str, moment: Duration) -> bool {
     !child.wait().unwrap().success()
 }
 
-/// The version before the visit, or, if the kill came late, the one after it.
+/// The version before the session, or, if the kill came late, the one after it.
 fn is_whole_after_a_kill(shop: &Shop, model: &str, done: u64) {
     let shown = output(shop.path(), &["show", model, "--json"]);
     if shown.status.success() {
         let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
         let current = shown["current"].as_u64().unwrap();
-        assert!(current == done || current == done + 1, "version {current} at visit {}", done + 1);
+        assert!(current == done || current == done + 1, "version {current} at session {}", done + 1);
         return;
     }
     let said = text(&shown.stderr);

@@ -1,4 +1,4 @@
-//! What a model makes of bad input: one sentence, exit code 2, nothing changed.
+//! What a model makes of bad input: one line, exit code 2, nothing changed.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -21,29 +21,33 @@ fn what_makes_no_sense_is_refused_in_a_sentence_and_nothing_changes() {
     };
     refused(&shop, &learn("missing", &[]), "there is no folder missing");
     refused(&shop, &learn("small.toml", &[]), "expected a folder that holds a folder of photos for each class");
-    refused(&shop, &learn("photos", &["--passes", "0"]), "`--passes` is 0: at least one pass");
-    refused(&shop, &learn("photos", &["--max-forgetting", "-3"]), "`--max-forgetting` is -3, not between 0 and 100");
-    refused(&shop, &["learn", "photos", "shop.model"], "photos is no model of Rehearsal: the model comes first");
-    refused(&shop, &learn("empty", &[]), "there is nothing to learn: no image in folders of classes");
-    refused(&shop, &learn("one", &[]), "one class, `boots`, is nothing to tell apart");
+    refused(&shop, &learn("photos", &["--epochs", "0"]), "`--epochs` is 0: it must be at least 1");
+    refused(
+        &shop,
+        &learn("photos", &["--max-forgetting", "-3"]),
+        "`--max-forgetting` is -3: it must be between 0 and 100",
+    );
+    refused(&shop, &["learn", "photos", "shop.model"], "photos is not a model of Rehearsal: the model comes first");
+    refused(&shop, &learn("empty", &[]), "no photos found");
+    refused(&shop, &learn("one", &[]), "only one class found (boots)");
     refused(&shop, &learn("photos", &["--memory", "1"]), "a memory of 1 image is too small for 2 classes");
     for verb in [&["show", "shop.model"][..], &["predict", "shop.model", "photos"], &["use", "shop.model", "1"]] {
-        refused(&shop, verb, "there is no model shop.model: `rehearsal learn shop.model FOLDER` makes one");
+        refused(&shop, verb, "there is no model shop.model\nhint: `rehearsal learn shop.model FOLDER` makes one");
     }
-    refused(&shop, &["show", "photos"], "photos is no model of Rehearsal");
-    refused(&shop, &["learn", "photos", "photos"], "photos is no model of Rehearsal");
-    refused(&shop, &["learn", "small.toml", "photos"], "small.toml is no model of Rehearsal");
+    refused(&shop, &["show", "photos"], "photos is not a model of Rehearsal");
+    refused(&shop, &["learn", "photos", "photos"], "photos is not a model of Rehearsal");
+    refused(&shop, &["learn", "small.toml", "photos"], "small.toml is not a model of Rehearsal");
     assert!(output(shop.path(), &learn("photos", &["--memory", "4"])).status.success());
     refused(&shop, &learn("photos", &["--width", "7"]), "`--width` is 6 in this model and cannot become 7");
     refused(&shop, &learn("photos", &["--size", "32"]), "`--size` is 24 in this model and cannot become 32");
-    refused(&shop, &learn("photos", &["--max-forgetting", "101"]), "not between 0 and 100");
+    refused(&shop, &learn("photos", &["--max-forgetting", "101"]), "must be between 0 and 100");
     shop.photos("three", &["d", "e", "f"], 8);
-    refused(&shop, &learn("three", &[]), "a memory of 4 images is too small for 5 classes: `--memory 5` or more");
-    refused(&shop, &["predict", "shop.model", "small.toml"], "no photo");
-    refused(&shop, &["predict", "photos", "shop.model"], "photos is no model of Rehearsal: the model comes first");
+    refused(&shop, &learn("three", &[]), "a memory of 4 images is too small for 5 classes");
+    refused(&shop, &["predict", "shop.model", "small.toml"], "no photos found");
+    refused(&shop, &["predict", "photos", "shop.model"], "photos is not a model of Rehearsal: the model comes first");
     refused(&shop, &["evaluate", "photos", "shop.model"], "the model comes first");
-    refused(&shop, &["predict", "shop.model", "photos", "--version", "9"], "version 9 is not kept; there are 1");
-    refused(&shop, &["predict", "shop.model", "photos", "--threshold", "101"], "not between 0 and 100 %");
+    refused(&shop, &["predict", "shop.model", "photos", "--version", "9"], "version 9 is not kept: choose one of 1");
+    refused(&shop, &["predict", "shop.model", "photos", "--threshold", "101"], "must be between 0 and 100 %");
     refused(&shop, &["evaluate", "shop.model", "three"], "no photo of a class that the model knows");
 }
 
@@ -93,7 +97,7 @@ fn where_the_version_that_is_used_is_damaged_another_is_offered() {
     let path = shop.path().join("shop.model/versions/0002.safetensors");
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 9]).unwrap();
-    refused(&shop, &["predict", "shop.model", "photos"], "; `rehearsal use shop.model 1` uses version 1 instead");
+    refused(&shop, &["predict", "shop.model", "photos"], "hint: `rehearsal use shop.model 1` uses version 1 instead");
     assert!(output(shop.path(), &["use", "shop.model", "1"]).status.success());
     assert!(output(shop.path(), &["predict", "shop.model", "photos"]).status.success());
 }
@@ -131,34 +135,34 @@ fn a_damaged_model_is_refused_and_nothing_changes() {
     fs::remove_file(shop.path().join("shop.model/versions/0001.safetensors")).unwrap();
     refused(&shop, &["show", "shop.model"], "0001.safetensors cannot be read");
     fs::write(shop.path().join("shop.model/model.toml"), "format = 9\n").unwrap();
-    refused(&shop, &["show", "shop.model"], "model.toml has format 9; this program reads format 2");
+    refused(&shop, &["show", "shop.model"], "model.toml has format 9; this program reads format 3");
 }
 
-/// `only-exam` holds photos that were never seen, and all of which are kept back.
+/// `only-holdout` holds photos that were never seen, and all of which are held out.
 #[test]
-fn a_class_whose_new_photos_are_all_for_the_exam_changes_nothing() {
+fn a_class_whose_new_photos_are_all_for_the_holdout_changes_nothing() {
     let shop = Shop::new();
     shop.photos("photos", &["boots", "clogs"], 60);
     assert!(shop.learn_as("all.model", "photos", &[]).status.success());
     let listed = output(shop.path(), &["memory", "all.model", "list", "--class", "boots", "--json"]);
-    fs::create_dir_all(shop.path().join("only-exam/boots")).unwrap();
+    fs::create_dir_all(shop.path().join("only-holdout/boots")).unwrap();
     let mut moved = 0;
     for line in text(&listed.stdout).lines() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
-        if line["in"] == "exam" && moved < 3 {
+        if line["in"] == "holdout" && moved < 3 {
             let from = shop.path().join(line["source"].as_str().unwrap());
-            fs::rename(from, shop.path().join(format!("only-exam/boots/{moved}.png"))).unwrap();
+            fs::rename(from, shop.path().join(format!("only-holdout/boots/{moved}.png"))).unwrap();
             moved += 1;
         }
     }
-    assert!(moved > 1, "sixty photos have some for the exam");
+    assert!(moved > 1, "some of sixty photos are held out");
     assert!(shop.learn("photos", &[]).status.success());
     let before = shop.contents();
-    let visit = shop.learn("only-exam", &[]);
-    let said = text(&visit.stderr);
-    assert!(visit.status.success() && visit.stdout.is_empty(), "{said}");
-    assert!(said.contains(&format!("{moved} images new, but kept back for the exam")), "{said}");
-    assert!(said.contains(&format!("nothing new to learn in {moved} images: version 1 stays")), "{said}");
+    let session = shop.learn("only-holdout", &[]);
+    let said = text(&session.stderr);
+    assert!(session.status.success() && session.stdout.is_empty(), "{said}");
+    assert!(said.contains(&format!("{moved} images new, but all of them held out")), "{said}");
+    assert!(said.contains(&format!("nothing new to learn in {moved} images: version 1 stays current")), "{said}");
     assert_eq!(shop.contents(), before);
 }
 
@@ -168,14 +172,14 @@ fn of_few_photos_of_a_class_most_are_learned() {
     for (class, count) in [("one", 1), ("four", 4), ("five", 5), ("twelve", 12)] {
         shop.photos("photos", &[class], count);
     }
-    let visit = shop.learn("photos", &[]);
-    assert!(text(&visit.stderr).contains("class one has one image: that is little to learn from"), "{visit:?}");
+    let session = shop.learn("photos", &[]);
+    assert!(text(&session.stderr).contains("class one has only one image"), "{session:?}");
     let shown = shop.show();
     let count = |class: &str, what: &str| {
         let class = shown["classes"].as_array().unwrap().iter().find(|known| known["class"] == class).unwrap();
-        if what == "exam" { class["exam"]["total"].as_u64() } else { class[what].as_u64() }
+        if what == "holdout" { class["holdout"]["total"].as_u64() } else { class[what].as_u64() }
     };
     assert_eq!(["one", "four", "five"].map(|class| count(class, "learned")), [Some(1), Some(4), Some(4)]);
-    assert_eq!(["one", "four", "five"].map(|class| count(class, "exam")), [Some(0), Some(0), Some(1)]);
-    assert!(matches!(count("twelve", "exam"), Some(1 | 2)), "{shown}");
+    assert_eq!(["one", "four", "five"].map(|class| count(class, "holdout")), [Some(0), Some(0), Some(1)]);
+    assert!(matches!(count("twelve", "holdout"), Some(1 | 2)), "{shown}");
 }

@@ -33,12 +33,15 @@ fn learn(shop: &Shop, folder: &str, more: &[&str]) -> (Output, Value) {
     assert!(twin.stderr.is_empty(), "{}", text(&twin.stderr));
     let report: Value = serde_json::from_slice(&twin.stdout).unwrap();
     let said = text(&learned.stdout);
-    assert_eq!(said, told::visit(&report), "{report}");
+    assert_eq!(said, told::session(&report), "{report}");
     assert!(lines_fit(said, 60), "{said}");
     // The scores of the classes are those of the whole.
     let sum =
         |what: &str| -> u64 { report["by_class"].as_array().unwrap().iter().map(|class| number(&class[what])).sum() };
-    assert_eq!((sum("right"), sum("total")), (number(&report["exam"]["right"]), number(&report["exam"]["total"])));
+    assert_eq!(
+        (sum("right"), sum("total")),
+        (number(&report["holdout"]["right"]), number(&report["holdout"]["total"]))
+    );
     let file = format!("shop.model/versions/{:04}.safetensors", number(&report["version"]));
     assert_eq!(fs::metadata(shop.path().join(file)).unwrap().len(), number(&report["bytes"]));
     (learned, report)
@@ -72,11 +75,11 @@ fn the_story_of_a_model() {
     ] {
         assert!(said.contains(part), "{part:?} in {said}");
     }
-    let (images, kept_back) = (number(&report["images"]), number(&report["kept_back"]));
-    assert_eq!((images + kept_back, number(&report["classes"]), number(&report["memory"])), (180, 3, images));
-    assert!((9..30).contains(&kept_back), "one in ten: {kept_back}");
-    assert_eq!(number(&report["exam"]["total"]), kept_back);
-    assert!(number(&report["exam"]["right"]) * 10 > kept_back * 6, "three colours can be told apart: {report}");
+    let (images, held_out) = (number(&report["images"]), number(&report["held_out"]));
+    assert_eq!((images + held_out, number(&report["classes"]), number(&report["memory"])), (180, 3, images));
+    assert!((9..30).contains(&held_out), "one in ten: {held_out}");
+    assert_eq!(number(&report["holdout"]["total"]), held_out);
+    assert!(number(&report["holdout"]["right"]) * 10 > held_out * 6, "three colours can be told apart: {report}");
 
     // $ rehearsal learn shop.model photos/february
     shop.photos("photos/february", &["clogs", "loafers"], 40);
@@ -113,7 +116,7 @@ fn the_story_of_a_model() {
     // $ rehearsal show shop.model, $ rehearsal use shop.model 2
     let shown = show_says_what_json_says(&shop);
     assert_eq!((number(&shown["current"]), shown["versions"].as_array().unwrap().len()), (2, 3));
-    assert!(run(&shop, &["use", "shop.model", "3"]).starts_with("version 3: 10 classes, exam "));
+    assert!(run(&shop, &["use", "shop.model", "3"]).starts_with("version 3: 10 classes, holdout "));
     let reports: Vec<Value> = shown["versions"].as_array().unwrap().clone();
     assert_eq!(run(&shop, &["use", "shop.model", "2"]), told::version_line(&reports[1]));
 
@@ -168,21 +171,21 @@ fn remembered(shop: &Shop) {
     for class in before["classes"].as_array().unwrap() {
         let name = class["class"].as_str().unwrap();
         assert_eq!(
-            (list(name, "memory"), list(name, "exam")),
-            (number(&class["memory"]), number(&class["exam"]["total"]))
+            (list(name, "memory"), list(name, "holdout")),
+            (number(&class["memory"]), number(&class["holdout"]["total"]))
         );
     }
     let (january, boots) = (number(&before["versions"][0]["images"]), number(&before["classes"][0]["memory"]));
     assert_eq!((january, boots > 40), (number(&before["versions"][0]["memory"]), true));
 
-    // Photos 010 to 019 are in memory or exam of all three versions.
+    // Photos 010 to 019 are in memory or holdout of all three versions.
     let pattern = "photos/january/boots/01*";
     assert_eq!(run(shop, &["memory", "shop.model", "remove", pattern, "--dry-run"]).lines().count(), 10);
     let removed = run(shop, &["memory", "shop.model", "remove", pattern]);
-    assert_eq!(removed, "10 images removed from memory and exam in 3 versions\n");
+    assert_eq!(removed, "10 images removed from memory and holdout set in 3 versions\n");
     let after = shop.show();
     let gone = |what: fn(&Value) -> u64| what(&before["classes"][0]) - what(&after["classes"][0]);
-    assert_eq!(gone(|class| number(&class["memory"])) + gone(|class| number(&class["exam"]["total"])), 10);
+    assert_eq!(gone(|class| number(&class["memory"])) + gone(|class| number(&class["holdout"]["total"])), 10);
     show_says_what_json_says(shop);
 
     assert_eq!(run(shop, &["memory", "shop.model", "export", "remembered"]), "remembered\n");
@@ -195,7 +198,7 @@ fn remembered(shop: &Shop) {
 /// `$ rehearsal class shop.model rename|retire`
 fn renamed_and_retired(shop: &Shop) {
     let renamed = run(shop, &["class", "shop.model", "rename", "sneakers", "trainers"]);
-    assert_eq!(renamed, "version 4: sneakers is called trainers\n");
+    assert_eq!(renamed, "version 4: sneakers is now trainers\n");
     let retired = run(shop, &["class", "shop.model", "retire", "clogs"]);
     assert_eq!(retired, "version 5: clogs is retired: never predicted\n");
     let shown = show_says_what_json_says(shop);

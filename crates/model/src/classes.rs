@@ -1,15 +1,15 @@
-//! Renaming and retiring classes: each makes a version, so that one can go back.
+//! Renaming and retiring classes. Each change makes a version, so it can be rolled back.
 
 use crate::{Event, Model, ModelError, ModelSettings, Version, threshold::threshold};
 
 impl Model {
-    /// Calls a class something else.
+    /// Renames a class.
     ///
     /// # Errors
     /// There is no such class, or another has that name.
     pub fn rename_class(&mut self, from: &str, to: &str) -> Result<u32, ModelError> {
         if to.trim().is_empty() {
-            return Err(ModelError::Refused("a class needs a name".into()));
+            return Err(ModelError::Refused("the new name of a class is empty: give it at least one letter".into()));
         }
         let mut version = self.current()?;
         version.learner.rename_class(from, to)?;
@@ -17,7 +17,7 @@ impl Model {
         self.add(version, |version| Event::Renamed { version, from, to })
     }
 
-    /// Predicts a class no more; its images leave the memory and the exam.
+    /// Never predicts a class again, and removes its images from memory and holdout set.
     ///
     /// # Errors
     /// There is no such class, or fewer than two would be left.
@@ -26,12 +26,12 @@ impl Model {
         let class = version.learner.classes().find(name);
         version.learner.retire_class(name)?;
         if version.learner.classes().active().count() < 2 {
-            return Err(ModelError::Refused(format!("without `{name}` there is nothing left to tell apart")));
+            return Err(ModelError::LastClasses(name.to_owned()));
         }
-        version.exam.remove(|question| Some(question.class) == class);
+        version.holdout.remove(|example| Some(example.class) == class);
         version.learned.retain(|_, learned| Some(*learned) != class);
         version.recalibrate_again();
-        version.threshold = threshold(&version.exam.take(&version.learner)?);
+        version.threshold = threshold(&version.holdout.predict(&version.learner)?);
         let name = name.to_owned();
         self.add(version, |version| Event::Retired { version, class: name })
     }

@@ -36,17 +36,17 @@ pub struct Model {
     path: PathBuf,
     settings: ModelSettings,
     threads: usize,
-    /// While it may be changed, nobody else may.
+    /// Held while this process may change the model.
     lock: Option<File>,
-    /// Made by this process: taken away again if nothing comes of it.
+    /// Made by this process: removed again if it stays empty.
     is_new: bool,
 }
 
 impl Model {
-    /// A model to look at.
+    /// Opens a model to read.
     ///
     /// # Errors
-    /// There is none, or its files are damaged or of another format.
+    /// It does not exist, or its files are damaged or have another format.
     pub fn open(path: &Path) -> Result<Self, ModelError> {
         let model = Self::open_begun(path)?;
         if model.is_empty() { Err(ModelError::Unfinished { path: path.into() }) } else { Ok(model) }
@@ -58,10 +58,10 @@ impl Model {
         Ok(Self { path: path.into(), settings, threads: cores(), lock: None, is_new: false })
     }
 
-    /// A model to change; nobody else may until it is dropped.
+    /// Opens a model to change; other processes cannot change it until it is dropped.
     ///
     /// # Errors
-    /// As [`Model::open`], or another process has it.
+    /// As [`Model::open`], or another process is changing it.
     pub fn open_to_change(path: &Path) -> Result<Self, ModelError> {
         drop(Self::open(path)?);
         Self::lock_begun(path)
@@ -77,10 +77,10 @@ impl Model {
         Ok(model)
     }
 
-    /// A model to change, which is begun if there is none.
+    /// Opens a model to change, or makes an empty one.
     ///
     /// # Errors
-    /// As [`Model::open_to_change`], or something else stands there.
+    /// As [`Model::open_to_change`], or the path is something else.
     pub fn open_or_create(path: &Path) -> Result<Self, ModelError> {
         if path.join(SETTINGS).exists() {
             return Self::lock_begun(path);
@@ -116,7 +116,7 @@ impl Model {
         Ok(Self { path: path.into(), settings, threads: cores(), lock: Some(lock), is_new })
     }
 
-    /// Computes on so many threads; results do not depend on it.
+    /// Computes on `threads` threads; results do not depend on it.
     pub fn on_threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
@@ -142,13 +142,13 @@ impl Model {
         self.settings.last == 0
     }
 
-    /// Whether learning was interrupted and can go on: what stands in `learning.safetensors` is
-    /// whole, and of the next version.
+    /// Whether a session was interrupted and can continue: `learning.safetensors` is complete and
+    /// belongs to the next version.
     pub fn is_learning(&self) -> bool {
-        self.learning_path().exists() && self.interrupted().is_some_and(|visit| visit.version == self.next())
+        self.learning_path().exists() && self.interrupted().is_some_and(|session| session.version == self.next())
     }
 
-    /// The version that is used.
+    /// The current version.
     ///
     /// # Errors
     /// Its file is missing or damaged.
@@ -166,7 +166,7 @@ impl Model {
         }
     }
 
-    /// Any version that is kept.
+    /// A kept version.
     ///
     /// # Errors
     /// It is not kept, or its file is damaged.
@@ -181,7 +181,7 @@ impl Model {
         if is_ours(&self.settings) || ModelSettings::read(&self.path.join(SETTINGS))?.is_some_and(|now| is_ours(&now)) {
             return Ok(version);
         }
-        let why = "it is whole, but not the file that this model wrote as this version".into();
+        let why = "it is not the file that this model wrote as this version".into();
         Err(ModelError::Damaged { path, why })
     }
 
@@ -203,10 +203,10 @@ impl Model {
         history::read(&self.path.join(HISTORY), &self.settings)
     }
 
-    /// Uses another version from now on.
+    /// Makes another version the current one.
     ///
     /// # Errors
-    /// It is not kept, or damaged: then nothing has changed.
+    /// It is not kept, or damaged. The model is unchanged then.
     pub fn select(&mut self, number: u32) -> Result<Version, ModelError> {
         let version = self.version(number)?;
         if number != self.settings.current {
@@ -302,7 +302,7 @@ impl Drop for Model {
     }
 }
 
-/// What stands where no whole model is.
+/// Why there is no complete model at a path.
 fn absent(path: &Path) -> ModelError {
     let path = path.to_path_buf();
     if !path.exists() {
@@ -323,9 +323,9 @@ fn has_versions(path: &Path) -> bool {
     entries.any(|entry| is_version(entry.file_name()))
 }
 
-/// Versions of which nobody says which one is used.
+/// Versions without the file that names the current one.
 fn lost(path: &Path) -> ModelError {
-    let why = "it is missing, and versions are there: put it back from where you keep copies".into();
+    let why = "it is missing, but the versions are there: restore it from a backup".into();
     ModelError::Damaged { path: path.join(SETTINGS), why }
 }
 

@@ -1,33 +1,33 @@
-//! What can be wrong with a model, or with what it is asked.
+//! The errors of a model store.
 
 use std::{io, path::PathBuf};
 
 use rehearsal::learner::LearnerError;
 use thiserror::Error;
 
-/// Why a model cannot do what was asked. It is as it was then.
+/// Why a model cannot do what was asked. The model is unchanged then.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// There is nothing.
-    #[error("there is no model {}: `rehearsal learn {} FOLDER` makes one", path.display(), path.display())]
+    /// Nothing is there.
+    #[error("there is no model {}", path.display())]
     Absent {
         /// Where it was looked for.
         path: PathBuf,
     },
-    /// There is something else.
-    #[error("{} is no model of Rehearsal", path.display())]
+    /// Something else is there.
+    #[error("{} is not a model of Rehearsal", path.display())]
     Foreign {
         /// What was looked at.
         path: PathBuf,
     },
-    /// A model whose first visit was never finished.
-    #[error("{} has no whole version yet: run the same `rehearsal learn` again, it goes on", path.display())]
+    /// The first session was never finished.
+    #[error("{} has no complete version yet: its first training session was interrupted", path.display())]
     Unfinished {
         /// Which.
         path: PathBuf,
     },
-    /// It was made by another version.
+    /// It was written by another release.
     #[error("{} has format {found}; this program reads format {expected}: use the version that wrote it", path.display())]
     Format {
         /// Which file.
@@ -45,8 +45,8 @@ pub enum ModelError {
         /// How that shows.
         why: String,
     },
-    /// The version that is used is damaged, and others are there.
-    #[error("{error}; `rehearsal use {} {other}` uses version {other} instead", path.display())]
+    /// The current version is damaged, and others are kept.
+    #[error("{error}")]
     DamagedVersion {
         /// Which model.
         path: PathBuf,
@@ -64,7 +64,7 @@ pub enum ModelError {
         error: io::Error,
     },
     /// A file cannot be written.
-    #[error("{} cannot be written: {error}; the model is as it was", path.display())]
+    #[error("{} cannot be written: {error}; the model is unchanged", path.display())]
     Unwritable {
         /// Which file.
         path: PathBuf,
@@ -86,7 +86,7 @@ pub enum ModelError {
         error: io::Error,
     },
     /// A version is not kept, or never was.
-    #[error("version {asked} is not kept; there are {}", list(kept))]
+    #[error("version {asked} is not kept: choose one of {}", list(kept))]
     NoVersion {
         /// Which one.
         asked: u32,
@@ -94,20 +94,20 @@ pub enum ModelError {
         kept: Vec<u32>,
     },
     /// No photo at all.
-    #[error("there is nothing to learn: no image in folders of classes, DIR/CLASS/*.jpg")]
+    #[error("no photos found")]
     NoImages,
-    /// A model of one class would always be right.
-    #[error("one class, `{0}`, is nothing to tell apart: a new model needs photos of two or more, DIR/CLASS/*.jpg")]
+    /// A new model needs two classes.
+    #[error("only one class found ({0}): a new model needs at least two")]
     OneClass(String),
-    /// Fewer images than classes can be remembered.
-    #[error("a memory of {} is too small for {classes} classes: `--memory {classes}` or more", images(*memory))]
+    /// The memory holds fewer images than there are classes.
+    #[error("a memory of {} is too small for {classes} classes: it needs at least one image per class", images(*memory))]
     SmallMemory {
         /// Images.
         memory: usize,
-        /// Classes after the visit.
+        /// Classes after the session.
         classes: usize,
     },
-    /// A setting cannot change while a model lives.
+    /// A setting cannot change after the first session.
     #[error("`{setting}` is {is} in this model and cannot become {asked}: leave it out, or make another model")]
     Fixed {
         /// Which.
@@ -117,19 +117,22 @@ pub enum ModelError {
         /// As it was given.
         asked: String,
     },
-    /// What was asked makes no sense.
+    /// An argument has an impossible value.
     #[error("{0}")]
     Refused(String),
+    /// Fewer than two classes would be left.
+    #[error("without `{0}` only one class is left: a model needs at least two")]
+    LastClasses(String),
     /// The learner.
     #[error(transparent)]
     Learner(#[from] LearnerError),
-    /// No threads to be had.
+    /// The threads cannot be started.
     #[error("threads cannot be started: {0}")]
     Threads(String),
 }
 
 impl ModelError {
-    /// Whether the user asked for something wrong, or the model is, rather than that something failed on the way.
+    /// Whether the input or the model is wrong, rather than that something failed on the way.
     pub fn is_user_error(&self) -> bool {
         match self {
             Self::Unwritable { error, .. } => rehearsal_files::regular::is_wrong_place(error),

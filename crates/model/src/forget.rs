@@ -1,5 +1,5 @@
-//! Taking images away: from the memory, from the exam, and from every version that is kept. What
-//! was learned from them stays in the weights.
+//! Removing images from the memory and the holdout set of every kept version. What was learned from
+//! them stays in the weights.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,21 +17,21 @@ pub enum Forget {
     Class(String),
 }
 
-/// How many were taken away.
+/// How many images were removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
     /// Different images, over all versions.
     pub images: usize,
-    /// Of the memory of the version that is used.
+    /// Of the memory of the current version.
     pub memory: usize,
-    /// Of its exam.
-    pub exam: usize,
+    /// Of its holdout set.
+    pub holdout: usize,
     /// Versions that were written again.
     pub versions: usize,
 }
 
 impl Model {
-    /// Which images would be taken away, over all versions that are kept, as (class, path), in order.
+    /// The images that [`Model::forget`] would remove from all kept versions, as (class, path), in order.
     ///
     /// # Errors
     /// A version cannot be read, or no version knows the class.
@@ -73,16 +73,16 @@ impl Model {
         }
     }
 
-    /// Takes images away from every version that is kept. Interrupted, it can be asked for again.
+    /// Removes images from every kept version. If interrupted, call it again.
     ///
     /// # Errors
     /// A version cannot be read or written, or no version knows the class.
     pub fn forget(&mut self, what: &Forget) -> Result<Forgotten, ModelError> {
         let mut forgotten = Forgotten::default();
         let (going, mut images) = (self.going(what)?, BTreeSet::new());
-        // What was being learned may hold them, too: it begins anew.
+        // An interrupted session may hold them too: it starts over.
         self.end_learning();
-        // Of a process that was killed, this one finishes the work.
+        // Finishes the work of a killed process.
         let is_unsettled = self.settings().is_unsettled();
         let mut checksums = Vec::new();
         for number in going.versions {
@@ -90,7 +90,7 @@ impl Model {
             let gone = forget_in(&mut version, &going.digests)?;
             if !gone.is_empty() {
                 if number == self.settings().current {
-                    (forgotten.memory, forgotten.exam) = (gone.memory, gone.exam);
+                    (forgotten.memory, forgotten.holdout) = (gone.memory, gone.holdout);
                 }
                 self.rewrite(number, &mut version)?;
                 forgotten.versions += 1;
@@ -112,7 +112,7 @@ impl Model {
 #[derive(Default)]
 struct Going {
     digests: BTreeSet<Digest>,
-    /// All versions, those that have the name last: killed on the way, the same question still finds
+    /// All versions, those that have the name last: killed on the way, the same request still finds
     /// the rest.
     versions: Vec<u32>,
 }
@@ -144,12 +144,12 @@ impl Forget {
 struct Gone {
     digests: BTreeSet<Digest>,
     memory: usize,
-    exam: usize,
+    holdout: usize,
 }
 
 impl Gone {
     fn is_empty(&self) -> bool {
-        self.memory + self.exam == 0
+        self.memory + self.holdout == 0
     }
 }
 
@@ -167,14 +167,14 @@ fn forget_in(version: &mut Version, going: &BTreeSet<Digest>) -> Result<Gone, Mo
         version.learned.remove(digest);
         version.sources.remove(digest);
     }
-    let asked = version.exam.questions().iter().map(|question| question.digest);
+    let asked = version.holdout.examples().iter().map(|example| example.digest);
     gone.digests.extend(asked.filter(|digest| going.contains(digest)));
-    gone.exam = version.exam.remove(|question| going.contains(&question.digest));
+    gone.holdout = version.holdout.remove(|example| going.contains(&example.digest));
     if gone.memory > 0 {
         version.recalibrate_again();
     }
     if !gone.is_empty() {
-        version.threshold = threshold(&version.exam.take(&version.learner)?);
+        version.threshold = threshold(&version.holdout.predict(&version.learner)?);
     }
     Ok(gone)
 }

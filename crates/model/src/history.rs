@@ -1,5 +1,5 @@
-//! `history.jsonl`: what was learned when, from how many images, with which result; and whatever
-//! else changed the model. A line counts once `model.toml` vouches for it.
+//! `history.jsonl`: every session with its result, and every other change of the model. A line counts
+//! once `model.toml` has its checksum.
 
 use std::{
     io,
@@ -15,16 +15,16 @@ use crate::{Change, ClassScore, ModelError, ModelSettings, Score};
 /// More than any history has.
 const LARGEST: u64 = 1 << 30;
 
-/// What a visit came to.
+/// The result of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The number of the version.
     pub version: u32,
     /// The version that it was made from; none for the first.
     pub parent: Option<u32>,
-    /// Whether it is used; a version that forgot too much is kept but not used.
-    pub used: bool,
-    /// The most points that the classes known before were allowed to lose, where that was given.
+    /// Whether it became the current version; a rejected version is kept.
+    pub accepted: bool,
+    /// The percentage points that the classes known before were allowed to lose, if given.
     pub max_forgetting: Option<f64>,
     /// Classes that can be predicted.
     pub classes: usize,
@@ -32,12 +32,12 @@ pub struct Report {
     pub new_classes: Vec<String>,
     /// Images that were learned.
     pub images: usize,
-    /// Images that were kept back for the exam.
-    pub kept_back: usize,
-    /// Images that were known already and not counted twice.
+    /// New images that were held out.
+    pub held_out: usize,
+    /// Images of earlier sessions, not learned again.
     pub seen_before: usize,
-    /// The whole exam.
-    pub exam: Score,
+    /// The holdout accuracy over all classes.
+    pub holdout: Score,
     /// The classes known before, before and after.
     pub old: Option<Change>,
     /// The classes that were new.
@@ -58,7 +58,7 @@ pub struct Report {
     pub steps: u64,
     /// The loss of the last step.
     pub loss: Option<f32>,
-    /// Whether the norm's statistics were re-estimated from the memory.
+    /// Whether the `BatchNorm` running statistics were recalibrated from the memory.
     pub recalibrated: bool,
 }
 
@@ -66,9 +66,9 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// A visit.
+    /// A training session.
     Learned(Box<Report>),
-    /// Another version was chosen.
+    /// Another version became the current one.
     Used {
         /// Which.
         version: u32,

@@ -1,4 +1,4 @@
-//! Learning from a visit: killed at any moment, it goes on to the same bits.
+//! A training session. Killed at any moment, it continues to the same bits.
 
 use std::{
     fmt,
@@ -15,23 +15,23 @@ use rehearsal::{
 use rehearsal_files::{sha256::sha256, threads::on_threads};
 
 use crate::{
-    Digest, Event, Gate, MemorySize, Model, ModelError, ModelSettings, Report, Score, Version, Visit,
-    sort::{Sorted, sort},
+    Acceptance, Digest, Event, MemorySize, Model, ModelError, ModelSettings, Report, Score, Session, Version,
+    split::{Split, split},
     threshold::threshold,
 };
 
-/// What is worth knowing before the first step of a visit.
+/// What a user should know before the first step of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
-    /// Images of an earlier visit, which are not counted twice.
+    /// Images of earlier sessions, which are not learned again.
     SeenBefore {
         /// How many.
         images: usize,
-        /// How many of these came as another class now; the first class stays.
+        /// How many of these have another class now; the first class stays.
         as_another: usize,
     },
-    /// Images that came more than once in this visit, and are counted once.
+    /// Duplicates in this session, which are learned once.
     Twice {
         /// How many.
         images: usize,
@@ -41,12 +41,12 @@ pub enum Notice {
         /// Its paths.
         paths: (String, String),
     },
-    /// New images, but all of them are kept back for the exam, which they join with others to learn.
-    OnlyExam {
+    /// All new images are held out: they join the holdout set when there are images to learn.
+    OnlyHoldout {
         /// How many.
         images: usize,
     },
-    /// The visit was interrupted and is continued.
+    /// The session was interrupted and continues.
     Continues {
         /// Steps taken before.
         steps: u64,
@@ -58,37 +58,35 @@ impl fmt::Display for Notice {
         let counted = |count: usize| if count == 1 { "1 image".to_owned() } else { format!("{count} images") };
         match self {
             Self::SeenBefore { images, as_another: 0 } => {
-                write!(f, "{} seen before, not counted twice", counted(*images))
+                write!(f, "{} seen before: not learned again", counted(*images))
             }
             Self::SeenBefore { images, as_another } => write!(
                 f,
-                "{} seen before, not counted twice; {as_another} of these as another class, which stays",
+                "{} seen before: not learned again; {as_another} of them had another class, which stays",
                 counted(*images)
             ),
-            Self::Twice { images } => write!(f, "{} in this folder twice, counted once", counted(*images)),
+            Self::Twice { images } => write!(f, "{} found twice: learned once", counted(*images)),
             Self::InTwoClasses { paths: (first, second) } => {
-                write!(f, "the same image in two classes, taken as the first: {first}, {second}")
+                write!(f, "the same image in two classes: taken as the first: {first}, {second}")
             }
-            Self::OnlyExam { images } => write!(
-                f,
-                "{} new, but kept back for the exam: they come into it with others to learn",
-                counted(*images)
-            ),
-            Self::Continues { steps } => write!(f, "going on after step {steps}"),
+            Self::OnlyHoldout { images } => {
+                write!(f, "{} new, but all of them held out: add more photos to learn from", counted(*images))
+            }
+            Self::Continues { steps } => write!(f, "continues after step {steps}"),
         }
     }
 }
 
 /// A callback of [`Model::learn`].
 pub trait LearnObserver: Observer {
-    /// Before the first step.
+    /// Called before the first step.
     fn notice(&mut self, _: &Notice) {}
 }
 
-/// Watches nothing.
+/// Does nothing.
 impl LearnObserver for () {}
 
-/// What came of a visit.
+/// The outcome of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// A new version.
@@ -98,11 +96,11 @@ pub enum Outcome {
         /// How many.
         images: usize,
     },
-    /// The observer stopped it: the same visit goes on from there.
+    /// The observer stopped it; the same session continues from there.
     Stopped,
 }
 
-/// Passes the events on, and writes down from time to time how far the learning is.
+/// Forwards the events, and writes a checkpoint from time to time.
 struct Saver<'a> {
     model: &'a Model,
     key: &'a str,
@@ -124,7 +122,7 @@ impl Observer for Saver<'_> {
             return stop;
         }
         self.saved = Instant::now();
-        match self.model.write_down(event.learner, self.key, event.loss) {
+        match self.model.save_checkpoint(event.learner, self.key, event.loss) {
             Ok(()) => stop,
             Err(error) => {
                 self.failed = Some(error);
@@ -135,60 +133,64 @@ impl Observer for Saver<'_> {
 }
 
 impl Model {
-    /// Learns from a visit and makes a new version of what was learned.
+    /// Runs a training session, which makes a new version.
     ///
     /// # Errors
-    /// The visit makes no sense for this model, or it cannot be written. Then the model is as it
-    /// was, and if learning had begun, the same visit goes on where it was written down last.
-    pub fn learn(&mut self, visit: Visit, observer: &mut (dyn LearnObserver + Send)) -> Result<Outcome, ModelError> {
+    /// The session does not fit this model, or a file cannot be written. The model is unchanged then,
+    /// and the same session continues from its last checkpoint.
+    pub fn learn(
+        &mut self,
+        session: Session,
+        observer: &mut (dyn LearnObserver + Send),
+    ) -> Result<Outcome, ModelError> {
         let threads = self.threads();
-        on_threads(threads, || self.learn_here(visit, observer))
+        on_threads(threads, || self.learn_here(session, observer))
             .map_err(|error| ModelError::Threads(error.to_string()))?
     }
 
     fn learn_here(
         &mut self,
-        mut visit: Visit,
+        mut session: Session,
         observer: &mut (dyn LearnObserver + Send),
     ) -> Result<Outcome, ModelError> {
         let parent = if self.is_empty() { None } else { Some(self.current()?) };
-        visit.check(parent.as_ref().map(|parent| parent.learner.config()))?;
-        let settings = self.settings_of(&visit);
-        let shape = visit.shape(parent.as_ref().map(|parent| parent.learner.shape()))?;
-        let sorted = sort(std::mem::take(&mut visit.photos), parent.as_ref(), settings.exam_per_class);
-        notices(&sorted).iter().for_each(|notice| observer.notice(notice));
-        if sorted.lesson.is_empty() {
-            // This very visit may have been killed when it was done.
+        session.check(parent.as_ref().map(|parent| parent.learner.config()))?;
+        let settings = self.settings_of(&session);
+        let shape = session.shape(parent.as_ref().map(|parent| parent.learner.shape()))?;
+        let split = split(std::mem::take(&mut session.photos), parent.as_ref(), settings.holdout_per_class);
+        notices(&split).iter().for_each(|notice| observer.notice(notice));
+        if split.training.is_empty() {
+            // This session may have been killed when it was done.
             self.clear();
-            return Ok(Outcome::NothingNew { images: sorted.seen_before + sorted.twice + sorted.exam.len() });
+            return Ok(Outcome::NothingNew { images: split.seen_before + split.twice + split.holdout.len() });
         }
         let mut version = match &parent {
             Some(parent) => parent.clone(),
-            None => Version::new(self.begin(&visit, &sorted, shape)?),
+            None => Version::new(self.begin(&session, &split, shape)?),
         };
-        prepare(&mut version.learner, &visit, &settings, &sorted)?;
-        let key = key(parent.as_ref(), self.settings().current, &version.learner, &sorted, &visit);
+        prepare(&mut version.learner, &session, &settings, &split)?;
+        let key = key(parent.as_ref(), self.settings().current, &version.learner, &split, &session);
         let before = version.learner.cursor().steps;
         let mut loss = None;
         if let Some(underway) = self.underway(&key) {
             observer.notice(&Notice::Continues { steps: underway.learner.cursor().steps.saturating_sub(before) });
             (version.learner, loss) = (underway.learner, underway.loss);
         }
-        let fit = self.fit(&mut version.learner, &sorted, &key, &visit, observer)?;
+        let fit = self.fit(&mut version.learner, &split, &key, &session, observer)?;
         if fit.is_stopped {
             return Ok(Outcome::Stopped);
         }
         let report = Report {
             version: self.next(),
             parent: parent.as_ref().map(|_| self.settings().current),
-            used: true,
-            max_forgetting: visit.max_forgetting,
+            accepted: true,
+            max_forgetting: session.max_forgetting,
             classes: 0,
             new_classes: Vec::new(),
-            images: sorted.lesson.len(),
-            kept_back: sorted.exam.len(),
-            seen_before: sorted.seen_before,
-            exam: Score::default(),
+            images: split.training.len(),
+            held_out: split.holdout.len(),
+            seen_before: split.seen_before,
+            holdout: Score::default(),
             old: None,
             new: None,
             by_class: Vec::new(),
@@ -196,107 +198,117 @@ impl Model {
             memory: 0,
             memory_capacity: 0,
             bytes: 0,
-            epochs: version.learner.epochs(sorted.lesson.len()),
+            epochs: version.learner.epochs(split.training.len()),
             steps: version.learner.cursor().steps - before,
             loss: if fit.steps > 0 { fit.loss } else { loss },
             recalibrated: matches!(fit.recalibration, Some(Recalibration::Done { .. })),
         };
-        add_lesson(&mut version, sorted);
-        self.finish(version, parent.as_ref(), settings, &visit, report)
+        add_photos(&mut version, split);
+        self.finish(version, parent.as_ref(), settings, &session, report)
     }
 
-    /// Learns what is left of the visit.
+    /// Learns the rest of the session.
     fn fit(
         &self,
         learner: &mut Learner,
-        sorted: &Sorted,
+        split: &Split,
         key: &str,
-        visit: &Visit,
+        session: &Session,
         observer: &mut (dyn LearnObserver + Send),
     ) -> Result<Fit, ModelError> {
         let (images, labels): (Vec<Image>, Vec<&str>) =
-            sorted.lesson.iter().map(|(_, photo)| (photo.image.clone(), photo.class.as_str())).unzip();
+            split.training.iter().map(|(_, photo)| (photo.image.clone(), photo.class.as_str())).unzip();
         let samples = learner.samples(&images, &labels)?;
-        let every = visit.checkpoint_every;
+        let every = session.checkpoint_every;
         let mut saver = Saver { model: self, key, every, saved: Instant::now(), observer, failed: None };
-        let options = FitOptions { recalibrate: visit.recalibrate, ..FitOptions::default() };
+        let options = FitOptions { recalibrate: session.recalibrate, ..FitOptions::default() };
         let fit = learner.fit(&samples, options, &mut saver)?;
         saver.failed.map_or(Ok(fit), Err)
     }
 
-    /// What the model's settings are after the visit.
-    fn settings_of(&self, visit: &Visit) -> ModelSettings {
+    /// The model's settings after the session.
+    fn settings_of(&self, session: &Session) -> ModelSettings {
         let mut settings = self.settings().clone();
-        settings.keep = visit.keep.unwrap_or(settings.keep);
-        settings.exam_per_class = visit.exam_per_class.unwrap_or(settings.exam_per_class);
-        settings.memory = visit.memory().map_or(settings.memory, |memory| memory.to_string());
+        settings.keep = session.keep.unwrap_or(settings.keep);
+        settings.holdout_per_class = session.holdout_per_class.unwrap_or(settings.holdout_per_class);
+        settings.memory = session.memory().map_or(settings.memory, |memory| memory.to_string());
         settings
     }
 
     /// A learner for a new model.
-    fn begin(&self, visit: &Visit, sorted: &Sorted, shape: rehearsal_data::ImageShape) -> Result<Learner, ModelError> {
-        let mut names: Vec<&str> = sorted.lesson.iter().map(|(_, photo)| photo.class.as_str()).collect();
+    fn begin(
+        &self,
+        session: &Session,
+        split: &Split,
+        shape: rehearsal_data::ImageShape,
+    ) -> Result<Learner, ModelError> {
+        let mut names: Vec<&str> = split.training.iter().map(|(_, photo)| photo.class.as_str()).collect();
         names.dedup();
         if let [only] = names[..] {
             return Err(ModelError::OneClass(only.to_owned()));
         }
-        let mut given = visit.settings.clone();
+        let mut given = session.settings.clone();
         given.memory = None;
         Ok(Learner::builder().shape(shape).settings(&given).threads(self.threads()).build()?)
     }
 
-    /// Holds the exam, decides whether the version is used, and changes the model.
+    /// Measures the holdout accuracy, accepts or rejects the version, and changes the model.
     fn finish(
         &mut self,
         mut version: Version,
         parent: Option<&Version>,
         mut settings: ModelSettings,
-        visit: &Visit,
+        session: &Session,
         mut report: Report,
     ) -> Result<Outcome, ModelError> {
-        let after = version.exam.take(&version.learner)?;
-        let before = parent.map_or(Ok(Vec::new()), |parent| version.exam.take(&parent.learner))?;
+        let after = version.holdout.predict(&version.learner)?;
+        let before = parent.map_or(Ok(Vec::new()), |parent| version.holdout.predict(&parent.learner))?;
         let classes = version.learner.classes();
         let known = parent.map(|parent| parent.learner.classes());
-        let gate = Gate::new(&before, known, &after, classes);
+        let acceptance = Acceptance::new(&before, known, &after, classes);
         let is_new = |name: &&str| known.is_none_or(|known| known.find(name).is_none());
         let active = classes.active().map(|class| &**classes.name(class));
         report.new_classes = active.filter(is_new).map(str::to_owned).collect();
-        report.used = !visit.max_forgetting.is_some_and(|most| gate.is_shut(most));
+        report.accepted = !session.max_forgetting.is_some_and(|most| acceptance.rejects(most));
         report.classes = classes.active().count();
-        report.exam = Score::of(&after);
+        report.holdout = Score::of(&after);
         version.threshold = threshold(&after);
         report.threshold = version.threshold;
         (report.memory, report.memory_capacity) = (version.learner.memory().len(), version.learner.memory().capacity());
-        (report.old, report.new, report.by_class) = (gate.old, gate.new, gate.by_class);
+        (report.old, report.new, report.by_class) = (acceptance.old, acceptance.new, acceptance.by_class);
         report.bytes = self.write(report.version, &mut version)?;
         settings.last = report.version;
-        settings.current = if report.used { report.version } else { settings.current };
+        settings.current = if report.accepted { report.version } else { settings.current };
         settings.vouch_for(report.version, &version.sha256);
         self.change(settings, Event::Learned(Box::new(report.clone())))?;
         Ok(Outcome::Learned(Box::new(report)))
     }
 }
 
-fn notices(sorted: &Sorted) -> Vec<Notice> {
-    let Sorted { seen_before, seen_as_another, twice, .. } = *sorted;
-    let only_exam = sorted.lesson.is_empty() && !sorted.exam.is_empty();
+fn notices(split: &Split) -> Vec<Notice> {
+    let Split { seen_before, seen_as_another, twice, .. } = *split;
+    let only_holdout = split.training.is_empty() && !split.holdout.is_empty();
     let notices = [
         (seen_before > 0).then_some(Notice::SeenBefore { images: seen_before, as_another: seen_as_another }),
         (twice > 0).then_some(Notice::Twice { images: twice }),
-        sorted.in_two_classes.clone().map(|paths| Notice::InTwoClasses { paths }),
-        only_exam.then_some(Notice::OnlyExam { images: sorted.exam.len() }),
+        split.in_two_classes.clone().map(|paths| Notice::InTwoClasses { paths }),
+        only_holdout.then_some(Notice::OnlyHoldout { images: split.holdout.len() }),
     ];
     notices.into_iter().flatten().collect()
 }
 
-/// Gives a learner what it needs for a visit: its schedule and memory.
-fn prepare(learner: &mut Learner, visit: &Visit, settings: &ModelSettings, sorted: &Sorted) -> Result<(), ModelError> {
-    learner.set_pace(visit.pace())?;
+/// Sets a learner's schedule and memory for a session.
+fn prepare(
+    learner: &mut Learner,
+    session: &Session,
+    settings: &ModelSettings,
+    split: &Split,
+) -> Result<(), ModelError> {
+    learner.set_pace(session.pace())?;
     let memory: MemorySize = settings.memory.parse().map_err(ModelError::Refused)?;
     let memory = memory.images(learner.shape());
     let mut classes = learner.classes().clone();
-    for (_, photo) in &sorted.lesson {
+    for (_, photo) in &split.training {
         let _ = classes.appear(&photo.class);
     }
     let count = classes.active().count();
@@ -309,8 +321,8 @@ fn prepare(learner: &mut Learner, visit: &Visit, settings: &ModelSettings, sorte
     Ok(())
 }
 
-/// What identifies a visit: from where, how, and from which images in which order.
-fn key(parent: Option<&Version>, number: u32, learner: &Learner, sorted: &Sorted, visit: &Visit) -> String {
+/// Identifies a session: its parent, its settings, its images in order.
+fn key(parent: Option<&Version>, number: u32, learner: &Learner, split: &Split, session: &Session) -> String {
     let mut config = learner.config().clone();
     config.threads = 1;
     let images = |list: &[(Digest, crate::Photo)]| -> Vec<(String, String)> {
@@ -320,22 +332,22 @@ fn key(parent: Option<&Version>, number: u32, learner: &Learner, sorted: &Sorted
         "parent": parent.map(|parent| (number, &parent.sha256)),
         "config": config,
         "shape": learner.shape(),
-        "lesson": images(&sorted.lesson),
-        "exam": images(&sorted.exam),
-        "recalibrate": visit.recalibrate,
+        "training": images(&split.training),
+        "holdout": images(&split.holdout),
+        "recalibrate": session.recalibrate,
     });
     sha256(parts.to_string().as_bytes())
 }
 
-/// What was learned is known from now on, and what was kept back is asked.
-fn add_lesson(version: &mut Version, sorted: Sorted) {
+/// Adds the photos of a session to what was learned and to the holdout set.
+fn add_photos(version: &mut Version, split: Split) {
     let classes = version.learner.classes();
-    for (digest, photo) in &sorted.lesson {
-        let class = classes.find(&photo.class).expect("the classes of a visit are known");
+    for (digest, photo) in &split.training {
+        let class = classes.find(&photo.class).expect("the classes of a session are known");
         version.learned.insert(*digest, class);
         version.sources.insert(*digest, photo.source.clone());
     }
-    version.exam.add(sorted.exam, classes);
+    version.holdout.add(split.holdout, classes);
 }
 
 #[cfg(test)]
@@ -345,7 +357,7 @@ mod tests {
     use super::*;
     use crate::Photo;
 
-    /// Noise that its class colours, class by class.
+    /// Noise with a tint per class.
     fn photos(classes: &[&str]) -> Vec<Photo> {
         let image = |class: &str, number: usize| -> Image {
             let tint = usize::from(class.as_bytes()[0]) * 83;
@@ -359,9 +371,9 @@ mod tests {
         classes.iter().flat_map(|class| (0..13).map(|number| photo(class, number))).collect()
     }
 
-    fn visit(photos: Vec<Photo>) -> Visit {
+    fn session(photos: Vec<Photo>) -> Session {
         let settings = PartialConfig::parse("seed = 1\nbackbone = 'tiny'\nwidth = 4").unwrap();
-        Visit { settings, exam_per_class: Some(0), ..Visit::new(photos) }
+        Session { settings, holdout_per_class: Some(0), ..Session::new(photos) }
     }
 
     #[test]
@@ -375,7 +387,7 @@ mod tests {
             let (images, labels): (Vec<Image>, Vec<&str>) =
                 photos.iter().map(|photo| (photo.image.clone(), photo.class.as_str())).unzip();
             learner.learn_task(&images, &labels).unwrap();
-            let Outcome::Learned(report) = model.learn(visit(photos.clone()), &mut ()).unwrap() else {
+            let Outcome::Learned(report) = model.learn(session(photos.clone()), &mut ()).unwrap() else {
                 panic!("nothing was learned")
             };
             assert_eq!((report.images, report.steps, report.epochs), (26, 24, 12));
@@ -405,11 +417,11 @@ mod tests {
     }
 
     #[test]
-    fn a_visit_that_is_stopped_at_every_step_is_the_same_version_in_the_end() {
+    fn a_session_that_is_stopped_at_every_step_is_the_same_version_in_the_end() {
         let place = tempfile::tempdir().unwrap();
         let learn = |name: &str, observer: &mut (dyn LearnObserver + Send)| {
             let mut model = Model::open_or_create(&place.path().join(name)).unwrap();
-            (model.learn(visit(photos(&["boots", "clogs"])), observer).unwrap(), model)
+            (model.learn(session(photos(&["boots", "clogs"])), observer).unwrap(), model)
         };
         let (whole, model) = learn("whole.model", &mut ());
         let mut observer = Stopping::default();
@@ -426,12 +438,12 @@ mod tests {
     }
 
     #[test]
-    fn a_visit_that_diverges_leaves_the_model_as_it_was() {
+    fn a_session_that_diverges_leaves_the_model_as_it_was() {
         let place = tempfile::tempdir().unwrap();
         let mut model = Model::open_or_create(&place.path().join("shop.model")).unwrap();
-        let mut visit = visit(photos(&["boots", "clogs"]));
-        visit.settings.lr = Some(1e38);
-        let error = model.learn(visit, &mut ()).unwrap_err();
+        let mut session = session(photos(&["boots", "clogs"]));
+        session.settings.lr = Some(1e38);
+        let error = model.learn(session, &mut ()).unwrap_err();
         let diverged = matches!(error, ModelError::Learner(rehearsal::learner::LearnerError::Diverged { .. }));
         assert!(diverged && !error.is_user_error(), "{error}");
         assert!(model.is_empty());

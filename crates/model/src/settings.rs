@@ -1,5 +1,5 @@
-//! `model.toml`: which version is used, and what is kept. It is sealed by a checksum over every
-//! byte, and replaced whole or not at all: this is the moment at which a model changes.
+//! `model.toml`: the current version, and the versions that are kept. It is sealed by a checksum and
+//! replaced atomically: that is the moment at which a model changes.
 
 use std::{io, path::Path};
 
@@ -12,29 +12,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::ModelError;
 
-/// 1 knew no checksums of versions.
-const FORMAT: u32 = 2;
-/// More than any of them has.
+/// 1 had no checksums of versions, 2 identified images by their pixels.
+const FORMAT: u32 = 3;
+/// Larger than any such file, in bytes.
 const LARGEST: u64 = 16 << 20;
 const INTRODUCTION: &str =
     "# A model of Rehearsal, sealed by its checksum: change it with `rehearsal learn` and `use`.\n";
 const BEFORE: &str = "sha256 = \"";
 
-/// What `model.toml` says.
+/// The content of `model.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ModelSettings {
     pub(crate) sha256: String,
     pub(crate) format: u32,
-    /// The version that is used.
+    /// The current version.
     pub current: u32,
     /// The highest number that a version has had.
     pub last: u32,
     /// How many versions are kept.
     pub keep: usize,
-    /// How many images of each class the exam has at most.
-    pub exam_per_class: usize,
-    /// How much is remembered, as it was given.
+    /// The most holdout images of a class.
+    pub holdout_per_class: usize,
+    /// The size of the memory, as it was given.
     pub memory: String,
     /// How long `history.jsonl` was when this was written: what comes after does not count.
     pub(crate) history_bytes: u64,
@@ -62,7 +62,7 @@ impl ModelSettings {
             current: 0,
             last: 0,
             keep: 5,
-            exam_per_class: 50,
+            holdout_per_class: 50,
             memory: crate::MemorySize::DEFAULT.to_string(),
             history_bytes: 0,
             history_sha256: sha256(&[]),
@@ -180,7 +180,7 @@ mod tests {
         }
         fs::write(&path, "format = 7\n").unwrap();
         let error = ModelSettings::read(&path).unwrap_err().to_string();
-        assert!(error.contains("has format 7; this program reads format 2"), "{error}");
+        assert!(error.contains("has format 7; this program reads format 3"), "{error}");
         fs::write(&path, "seed = 7\n").unwrap();
         assert!(matches!(ModelSettings::read(&path).unwrap_err(), ModelError::Foreign { .. }));
     }

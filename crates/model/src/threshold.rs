@@ -1,5 +1,4 @@
-//! Below which probability an answer is unsure: set on the exam, so that 19 of 20 answers from there
-//! on are right.
+//! The probability below which an answer is unsure: at least 19 of 20 holdout answers above it are right.
 
 use crate::Answer;
 
@@ -48,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_none_where_no_part_is_right_enough_or_the_exam_is_small() {
+    fn there_is_none_if_no_part_is_right_enough_or_the_holdout_set_is_small() {
         assert_eq!(threshold(&[]), None);
         assert_eq!(threshold(&answers((0..19).map(|_| (0.9, true)))), None, "19 answers");
         assert_eq!(threshold(&answers((0..20).map(|_| (0.9, true)))), Some(f64::from(0.9f32)));

@@ -9,21 +9,22 @@ use rehearsal::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, Exam, ModelError, Question, threshold};
+use crate::{Digest, Example, Holdout, ModelError, threshold};
 
-const FORMAT: u32 = 1;
-const EXAM_IMAGES: &str = "exam.images";
-const EXAM_DIGESTS: &str = "exam.digests";
+/// 1 identified images by their pixels.
+const FORMAT: u32 = 2;
+const HOLDOUT_IMAGES: &str = "holdout.images";
+const HOLDOUT_DIGESTS: &str = "holdout.digests";
 const LEARNED: &str = "learned.digests";
 const LEARNED_CLASSES: &str = "learned.classes";
 
 /// A version of a model.
 #[derive(Clone)]
 pub struct Version {
-    /// What predicts, and goes on learning.
+    /// Predicts, and learns in the next session.
     pub learner: Learner,
-    /// The images kept back.
-    pub exam: Exam,
+    /// The holdout set.
+    pub holdout: Holdout,
     /// Every image that was ever learned, and as what.
     pub(crate) learned: BTreeMap<Digest, Class>,
     /// Where the images of the memory came from.
@@ -34,11 +35,11 @@ pub struct Version {
     pub(crate) sha256: String,
 }
 
-/// What stands in the file's header.
+/// The part of the file's header that is the model store's.
 #[derive(Serialize, Deserialize)]
 struct Header {
     model: u32,
-    exam: Vec<Kept>,
+    holdout: Vec<Kept>,
     memory: BTreeMap<String, String>,
     threshold: Option<f64>,
 }
@@ -50,19 +51,19 @@ struct Kept {
 }
 
 impl Version {
-    /// An exam of fewer images says nothing about which answers are sure.
-    pub const SMALLEST_EXAM: usize = threshold::FEWEST;
+    /// A smaller holdout set gives no threshold.
+    pub const SMALLEST_HOLDOUT: usize = threshold::FEWEST;
 
     /// Of a learner that has learned nothing.
     pub(crate) fn new(learner: Learner) -> Self {
-        let (exam, threshold, sha256) = (Exam::default(), None, String::new());
-        Self { learner, exam, learned: BTreeMap::new(), sources: BTreeMap::new(), threshold, sha256 }
+        let (holdout, threshold, sha256) = (Holdout::default(), None, String::new());
+        Self { learner, holdout, learned: BTreeMap::new(), sources: BTreeMap::new(), threshold, sha256 }
     }
 
-    /// Every image that was learned or kept back, and as what.
+    /// Every image that was learned or held out, and as what.
     pub(crate) fn known(&self) -> BTreeMap<Digest, Class> {
-        let kept_back = self.exam.questions().iter().map(|question| (question.digest, question.class));
-        self.learned.iter().map(|(digest, class)| (*digest, *class)).chain(kept_back).collect()
+        let held_out = self.holdout.examples().iter().map(|example| (example.digest, example.class));
+        self.learned.iter().map(|(digest, class)| (*digest, *class)).chain(held_out).collect()
     }
 
     /// Whether an image, of the model's size, was learned.
@@ -88,10 +89,10 @@ impl Version {
         })
     }
 
-    /// Every image in memory and exam: what tells it from others, its class, where it came from.
+    /// Every image in memory and holdout: what tells it from others, its class, where it came from.
     pub(crate) fn held(&self) -> impl Iterator<Item = (Digest, Class, &str)> {
         let memory = self.memory().map(|(class, image, source)| (Digest::of(image), class, source));
-        memory.chain(self.exam.questions().iter().map(|asked| (asked.digest, asked.class, asked.source.as_str())))
+        memory.chain(self.holdout.examples().iter().map(|asked| (asked.digest, asked.class, asked.source.as_str())))
     }
 
     /// After the memory has become smaller: statistics that came from it come from what is left.
@@ -111,24 +112,24 @@ impl Version {
     }
 
     fn extra(&self) -> Extra {
-        let questions = self.exam.questions();
-        let kept = |question: &Question| Kept { class: question.class.0, source: question.source.clone() };
+        let examples = self.holdout.examples();
+        let kept = |example: &Example| Kept { class: example.class.0, source: example.source.clone() };
         let header = Header {
             model: FORMAT,
-            exam: questions.iter().map(kept).collect(),
+            holdout: examples.iter().map(kept).collect(),
             memory: self.sources.iter().map(|(digest, source)| (digest.to_string(), source.clone())).collect(),
             threshold: self.threshold,
         };
         let shape = self.learner.shape();
         let digests = |bytes: Vec<u8>| ExtraArray { shape: vec![bytes.len() / Digest::BYTES, Digest::BYTES], bytes };
         let images = ExtraArray {
-            shape: vec![questions.len(), shape.height, shape.width, shape.channels],
-            bytes: questions.iter().flat_map(|question| question.image.iter().copied()).collect(),
+            shape: vec![examples.len(), shape.height, shape.width, shape.channels],
+            bytes: examples.iter().flat_map(|example| example.image.iter().copied()).collect(),
         };
         let classes: Vec<u8> = self.learned.values().flat_map(|class| class.0.to_le_bytes()).collect();
         let arrays = [
-            (EXAM_IMAGES, images),
-            (EXAM_DIGESTS, digests(questions.iter().flat_map(|question| question.digest.bytes()).collect())),
+            (HOLDOUT_IMAGES, images),
+            (HOLDOUT_DIGESTS, digests(examples.iter().flat_map(|example| example.digest.bytes()).collect())),
             (LEARNED, digests(self.learned.keys().flat_map(|digest| digest.bytes()).collect())),
             (LEARNED_CLASSES, ExtraArray { shape: vec![classes.len() / 2, 2], bytes: classes }),
         ];
@@ -150,19 +151,19 @@ impl Version {
             return Err(ModelError::Format { path: path.into(), found: header.model.into(), expected: FORMAT });
         }
         let part = |name: &str| extra.arrays.get(name).map_or(&[][..], |array| &array.bytes);
-        let exam = exam(&learner, &header.exam, part(EXAM_IMAGES), part(EXAM_DIGESTS));
-        let exam = exam.ok_or_else(|| unusable("its exam does not fit together: its images, classes and digests"))?;
+        let holdout = holdout(&learner, &header.holdout, part(HOLDOUT_IMAGES), part(HOLDOUT_DIGESTS));
+        let holdout =
+            holdout.ok_or_else(|| unusable("the images, classes and digests of its holdout set do not match"))?;
         let learned = learned(&learner, part(LEARNED), part(LEARNED_CLASSES));
-        let learned = learned.ok_or_else(|| {
-            unusable("what it says it has learned does not fit together, or is of classes that it does not know")
-        })?;
+        let learned = learned
+            .ok_or_else(|| unusable("the digests and classes of the images that it has learned do not match"))?;
         let source = |(digest, source): (&String, &String)| Some((Digest::parse(digest)?, source.clone()));
         let sources = header.memory.iter().map(source).collect::<Option<_>>();
-        let sources = sources.ok_or_else(|| unusable("it names images by what is no digest"))?;
+        let sources = sources.ok_or_else(|| unusable("the digest of an image is malformed"))?;
         if header.threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
-            return Err(unusable("its threshold is no probability"));
+            return Err(unusable("its threshold is not a probability"));
         }
-        Ok(Self { learner, exam, learned, sources, threshold: header.threshold, sha256 })
+        Ok(Self { learner, holdout, learned, sources, threshold: header.threshold, sha256 })
     }
 }
 
@@ -179,21 +180,20 @@ fn learned(learner: &Learner, images: &[u8], classes: &[u8]) -> Option<BTreeMap<
     (fits && known).then(|| learned.into_iter().collect())
 }
 
-/// The questions of a file; none where its parts do not fit together.
-fn exam(learner: &Learner, kept: &[Kept], images: &[u8], bytes: &[u8]) -> Option<Exam> {
+/// The examples of a file; none where its parts do not fit together.
+fn holdout(learner: &Learner, kept: &[Kept], images: &[u8], bytes: &[u8]) -> Option<Holdout> {
     let each = learner.shape().bytes();
     let fits = images.len() == kept.len().checked_mul(each)? && bytes.len() == kept.len() * Digest::BYTES;
     let known = kept.iter().all(|kept| usize::from(kept.class) < learner.classes().seen());
-    let question = |((kept, image), digest): ((&Kept, &[u8]), Digest)| Question {
+    let example = |((kept, image), digest): ((&Kept, &[u8]), Digest)| Example {
         image: image.to_vec().into(),
         class: Class(kept.class),
         digest,
         source: kept.source.clone(),
     };
-    let questions: Vec<Question> =
-        kept.iter().zip(images.chunks_exact(each)).zip(digests(bytes)).map(question).collect();
-    let own = questions.iter().all(|question| Digest::of(&question.image) == question.digest);
-    (fits && known && own).then(|| Exam::new(questions))
+    let examples: Vec<Example> = kept.iter().zip(images.chunks_exact(each)).zip(digests(bytes)).map(example).collect();
+    let own = examples.iter().all(|example| Digest::of(&example.image) == example.digest);
+    (fits && known && own).then(|| Holdout::new(examples))
 }
 
 #[cfg(test)]
@@ -202,18 +202,18 @@ mod tests {
 
     use super::*;
 
-    /// A version of two classes and two questions, as a file.
+    /// A version of two classes and two examples, as a file.
     fn saved(path: &Path) -> Extra {
         let mut learner = Learner::builder().size(8).width(4).memory(10).build().unwrap();
         let images: Vec<Image> = (0..20u8).map(|i| vec![i; 8 * 8 * 3].into()).collect();
         let labels: Vec<&str> = (0..20).map(|i| ["a", "b"][i % 2]).collect();
         learner.learn_task(&images, &labels).unwrap();
-        let question = |class: u16| {
+        let example = |class: u16| {
             let image: Image = vec![200 + class as u8; 8 * 8 * 3].into();
-            Question { digest: Digest::of(&image), image, class: Class(class), source: "x.png".into() }
+            Example { digest: Digest::of(&image), image, class: Class(class), source: "x.png".into() }
         };
         let mut version = Version::new(learner);
-        version.exam = Exam::new(vec![question(0), question(1)]);
+        version.holdout = Holdout::new(vec![example(0), example(1)]);
         version.learned = images.iter().map(|image| (Digest::of(image), Class(0))).collect();
         version.save(path).unwrap();
         version.extra()
@@ -245,11 +245,11 @@ mod tests {
         let mut other_class = whole.clone();
         other_class.arrays.get_mut(LEARNED_CLASSES).unwrap().bytes[0] = 2;
         let mut other_image = whole.clone();
-        other_image.arrays.get_mut(EXAM_IMAGES).unwrap().bytes[0] ^= 1;
+        other_image.arrays.get_mut(HOLDOUT_IMAGES).unwrap().bytes[0] ^= 1;
         for (what, extra) in [
             ("fewer classes than digests", cut(LEARNED_CLASSES)),
             ("half a digest", cut(LEARNED)),
-            ("half an image", cut(EXAM_IMAGES)),
+            ("half an image", cut(HOLDOUT_IMAGES)),
             ("a class that never was", other_class),
             ("an image that its digest is not of", other_image),
             ("a threshold that is no probability", said("threshold", json!(1.5))),

@@ -1,4 +1,4 @@
-//! The verbs of a model that people keep.
+//! The verbs of a model store.
 
 use std::path::PathBuf;
 
@@ -11,14 +11,14 @@ Examples:
   rehearsal learn shop.model photos/january     photos/january/{boots,sandals,sneakers}/*.jpg
   rehearsal learn shop.model photos/february    more classes, or more photos of known ones
   rehearsal learn shop.model photos/march --max-forgetting 3
-  rehearsal learn shop.model photos --memory 64MB --passes 30
-  rehearsal learn shop.model photos --json | jq .exam
+  rehearsal learn shop.model photos --memory 64MB --epochs 30
+  rehearsal learn shop.model photos --json | jq .holdout
   rehearsal learn --demo                        see it work, on images inside the program
 
-A model is a directory. Each visit makes a new version of it; one image in ten is kept back, never
-learned, and says how well the classes known before are still known. Interrupted anywhere, the same
-command goes on. Exit code 3: the version is kept but not used, because more points were lost than
---max-forgetting allows.";
+A model is a directory. Each training session makes a new version. One image in ten is held out,
+never learned, and measures how well the classes known before are still known. If interrupted, the
+same command continues. Exit code 3: the version was rejected, because the classes known before lost
+more percentage points than --max-forgetting allows.";
 
 #[derive(clap::Args)]
 #[command(after_help = LEARN_EXAMPLES)]
@@ -26,24 +26,24 @@ pub struct Learn {
     /// The model: a directory, made if there is none
     #[arg(value_name = "MODEL", required_unless_present = "demo")]
     pub model: Option<PathBuf>,
-    /// Folders of photos, one folder a class: DIR/CLASS/*.jpg
+    /// Folders of photos, one folder per class: DIR/CLASS/*.jpg
     #[arg(value_name = "DIR", required_unless_present = "demo")]
     pub folders: Vec<PathBuf>,
-    /// Learn images inside the program in two visits, with and without a memory
+    /// Learn images inside the program in two sessions, with and without a memory
     #[arg(long, conflicts_with_all = ["model", "folders"])]
     pub demo: bool,
-    /// Use the version only if the classes known before lose at most so many points
+    /// Reject the version if the classes known before lose more percentage points than this
     #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
     pub max_forgetting: Option<f64>,
-    /// How much is remembered: images (5000) or bytes (64MB) [default: 5000 images]
+    /// Size of the memory: images (5000) or bytes (64MB) [default: 5000 images]
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub memory: Option<MemorySize>,
     /// How many versions are kept [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub keep: Option<u32>,
-    /// How many images of each class the exam has at most [default: 50]
+    /// The most holdout images of a class [default: 50]
     #[arg(long, value_name = "N")]
-    pub exam_per_class: Option<usize>,
+    pub holdout_per_class: Option<usize>,
     /// Leave out photos that cannot be read, instead of stopping
     #[arg(long)]
     pub skip_bad: bool,
@@ -64,13 +64,13 @@ pub struct Learn {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Learning, if the defaults do not serve")]
 pub struct How {
-    /// Passes over the photos [default: by how many there are, 12 at most]
-    #[arg(long, value_name = "N", alias = "epochs", allow_negative_numbers = true)]
-    pub passes: Option<usize>,
-    /// Learning rate at the beginning of a visit [default: 0.1]
+    /// Epochs over the photos [default: by how many there are, 12 at most]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub epochs: Option<usize>,
+    /// Learning rate at the beginning of a session [default: 0.1]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     pub lr: Option<f64>,
-    /// How it changes in a visit: constant, cosine or step [default: cosine]
+    /// How it changes in a session: constant, cosine or step [default: cosine]
     #[arg(long, value_name = "NAME")]
     pub schedule: Option<Schedule>,
     /// Height and width of the images, for a new model [default: by the photos, 32 at most]
@@ -94,13 +94,13 @@ pub struct How {
     /// Any settings of a learner, by the names of an experiment file (TOML)
     #[arg(long, value_name = "FILE")]
     pub settings: Option<PathBuf>,
-    /// Predict with the norm's statistics of training, not with those of the memory
+    /// Do not recalibrate the `BatchNorm` running statistics from the memory
     #[arg(long)]
     pub no_recalibration: bool,
     /// Threads; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Seconds between writing down how far it is
+    /// Seconds between checkpoints
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, hide = true)]
     pub checkpoint_every: f64,
 }
@@ -112,8 +112,8 @@ Examples:
   rehearsal predict shop.model new/ --json | jq -r 'select(.unsure) | .path'
   rehearsal predict shop.model x.jpg --version 1
 
-An answer is unsure below --threshold. By default that is set on the exam, so that 19 of 20 answers
-above it are right.";
+An answer is unsure below --threshold. By default at least 19 of 20 answers on the holdout set that
+are above it are right.";
 
 #[derive(clap::Args)]
 #[command(after_help = PREDICT_EXAMPLES)]
@@ -123,7 +123,7 @@ pub struct Predict {
     /// Photos, or folders of photos
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
-    /// How likely an answer must be not to be unsure, in % [default: set on the exam]
+    /// How likely an answer must be not to be unsure, in % [default: from the holdout set]
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true)]
     pub threshold: Option<f64>,
     /// How many other classes are shown
@@ -144,7 +144,7 @@ pub struct Predict {
 
 #[derive(clap::Args)]
 pub struct Which {
-    /// Another version than the one that is used
+    /// Another version than the current one
     #[arg(long, value_name = "N")]
     pub version: Option<u32>,
 }
@@ -160,7 +160,7 @@ Examples:
 pub struct Evaluate {
     /// The model
     pub model: PathBuf,
-    /// A folder of photos that were not learned, one folder a class
+    /// A folder of photos that were not learned, one folder per class
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// Write a page there: each class, which are mistaken for which, the photos it got wrong
@@ -186,7 +186,7 @@ pub struct Evaluate {
 #[command(after_help = "\
 Examples:
   rehearsal show shop.model
-  rehearsal show shop.model --json | jq '.versions[].exam'")]
+  rehearsal show shop.model --json | jq '.versions[].holdout'")]
 pub struct Show {
     /// The model
     pub model: PathBuf,
@@ -198,7 +198,7 @@ pub struct Show {
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  rehearsal use shop.model 2      go back to version 2; the next visit goes on from there
+  rehearsal use shop.model 2      roll back to version 2; the next session starts from it
 
 `rehearsal show` lists the versions that are kept.")]
 pub struct Use {
@@ -217,17 +217,17 @@ Examples:
   rehearsal memory shop.model list --class boots
   rehearsal memory shop.model remove 'photos/january/boots/IMG_77*'
   rehearsal memory shop.model remove --class boots --dry-run
-  rehearsal memory shop.model export remembered/      as PNG, one folder a class";
+  rehearsal memory shop.model export remembered/      as PNG, one folder per class";
 
 const REMOVE_EXAMPLES: &str = "\
 Examples:
   rehearsal memory shop.model remove 'photos/january/boots/IMG_77*' --dry-run
   rehearsal memory shop.model remove IMG_7731.jpg
-  rehearsal memory shop.model remove 'january/**'      all that came from january
-  rehearsal memory shop.model remove --class boots     also where it was called otherwise
+  rehearsal memory shop.model remove 'january/**'      everything from january
+  rehearsal memory shop.model remove --class boots     also under its earlier names
 
-What was learned from the images stays in the weights; only learning anew, in a new model, removes
-that.";
+What was learned from the images stays in the weights: only a new model, trained without them, does
+not have it.";
 
 #[derive(clap::Args)]
 #[command(after_help = MEMORY_EXAMPLES)]
@@ -256,11 +256,11 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// List the images in memory and exam, with the paths they came from
+    /// List the images in memory and holdout set, with their paths
     #[command(after_help = "\
 Examples:
   rehearsal memory shop.model list --class boots
-  rehearsal memory shop.model list --json | jq -r 'select(.in == \"exam\") | .source'")]
+  rehearsal memory shop.model list --json | jq -r 'select(.in == \"holdout\") | .source'")]
     List {
         /// Only this class
         #[arg(long, value_name = "NAME")]
@@ -269,7 +269,7 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// Remove images from memory and exam, in every version that is kept
+    /// Remove images from memory and holdout set, in every kept version
     #[command(group = ArgGroup::new("what").required(true).args(["pattern", "class"]), after_help = REMOVE_EXAMPLES)]
     Remove {
         /// The path that they came from, or its end; * is any part of a name, ** of a path
@@ -285,7 +285,7 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// Write the images in memory as PNG, one folder a class
+    /// Write the images in memory as PNG, one folder per class
     #[command(after_help = "\
 Examples:
   rehearsal memory shop.model export remembered/
@@ -306,7 +306,7 @@ Examples:
   rehearsal class shop.model rename trainers sneakers
   rehearsal class shop.model retire clogs
 
-Each makes a new version; `rehearsal use` goes back.")]
+Each makes a new version; `rehearsal use` rolls back.")]
 pub struct Class {
     /// The model
     pub model: PathBuf,
@@ -316,7 +316,7 @@ pub struct Class {
 
 #[derive(Subcommand)]
 pub enum ClassVerb {
-    /// Call a class something else
+    /// Rename a class
     #[command(after_help = "\
 Examples:
   rehearsal class shop.model rename trainers sneakers
@@ -330,7 +330,7 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// Predict a class no more; its images leave memory and exam
+    /// Never predict a class again; remove its images from memory and holdout set
     #[command(after_help = "\
 Examples:
   rehearsal class shop.model retire clogs
@@ -353,7 +353,7 @@ Examples:
   rehearsal export shop.model --onnx shop.onnx
   rehearsal export shop.model --safetensors shop.safetensors
 
-Preprocessing and class names are inside; the memory and the exam are not."
+Preprocessing and class names are inside; the memory and the holdout set are not."
 )]
 pub struct Export {
     /// The model
@@ -408,7 +408,7 @@ mod tests {
             let help = learn.get_arguments().find(|arg| arg.get_id() == flag).unwrap().get_help().unwrap().to_string();
             help.rsplit_once("[default: ").unwrap().1.trim_end_matches(']').to_owned()
         };
-        assert_eq!(said("passes"), format!("by how many there are, {} at most", Defaults::epochs(1)));
+        assert_eq!(said("epochs"), format!("by how many there are, {} at most", Defaults::epochs(1)));
         assert_eq!(said("size"), format!("by the photos, {} at most", Defaults::size(usize::MAX)));
         assert_eq!((said("lr"), said("schedule")), (Defaults::LR.to_string(), Defaults::SCHEDULE.to_string()));
         let learner = Defaults::settings().learner().unwrap();

@@ -20,7 +20,7 @@ pub fn class(args: &Class) -> Result<ExitCode> {
 fn change(args: &Class) -> Result<ExitCode> {
     let mut model = Model::open_to_change(&args.model)?;
     let (version, what, is_json) = match &args.verb {
-        ClassVerb::Rename { from, to, json } => (model.rename_class(from, to)?, format!("{from} is called {to}"), json),
+        ClassVerb::Rename { from, to, json } => (model.rename_class(from, to)?, format!("{from} is now {to}"), json),
         ClassVerb::Retire { name, json } => {
             (model.retire_class(name)?, format!("{name} is retired: never predicted"), json)
         }
@@ -31,7 +31,7 @@ fn change(args: &Class) -> Result<ExitCode> {
         print(&format!("version {version}: {}\n", printable(&what)))?;
         if let ClassVerb::Retire { name, .. } = &args.verb {
             let remove = format!("rehearsal memory {} remove --class {}", args.model.display(), quoted(name));
-            message("its images left memory and exam; older versions keep them until");
+            message("its images left memory and holdout set; older versions keep them until");
             message(&printable(&format!("  {remove}")));
         }
     }

@@ -13,13 +13,10 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, Error, Result};
+use anyhow::{Context, Result};
 use rehearsal_data::printable;
 use rehearsal_files::threads::cores;
-use rehearsal_grid::{
-    Ending, Estimate, Event, Job, Outcome, Plan, PlanError, Schedule, State, log,
-    slurm::{ScriptError, SlurmError},
-};
+use rehearsal_grid::{Ending, Estimate, Event, Job, Outcome, Plan, PlanError, Schedule, State, log};
 use rehearsal_runs::RunDirectory;
 
 use crate::{
@@ -44,19 +41,6 @@ pub fn grid(args: &Grid) -> Result<ExitCode> {
             worker::run_one(grid, *index, threads.map(usize::from), *batch)
         }
         (None, file) => run(args, &Known { file: file.clone().unwrap_or_default(), place: args.place.clone() }),
-    }
-}
-
-/// What to do about an error of a grid.
-pub fn hint(error: &Error) -> Option<&'static str> {
-    match error.downcast_ref()? {
-        PlanError::Foreign(_) => Some("choose another `--out`"),
-        PlanError::NoName(_) => Some("`rehearsal grid status` lists names and indices"),
-        PlanError::Slurm(SlurmError::Missing(_)) => {
-            Some("on one machine use `rehearsal grid`; `--script-only` writes the script without Slurm")
-        }
-        PlanError::Script(ScriptError::TooShort { .. }) => Some("give a longer `--time` or a shorter `--warning`"),
-        _ => None,
     }
 }
 

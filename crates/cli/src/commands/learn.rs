@@ -17,21 +17,21 @@ use rehearsal::{
 };
 use rehearsal_data::printable;
 use rehearsal_files::regular;
-use rehearsal_model::{LearnObserver, Model, ModelError, Notice, Outcome, Photo, Report, Version, Visit};
+use rehearsal_model::{LearnObserver, Model, ModelError, Notice, Outcome, Photo, Report, Session, Version};
 
 use crate::{
     args::model::{How, Learn},
     exit_code,
     interrupt::Asked,
     photos,
-    printer::{self, LearningBar, message, plural, print, visit_text},
+    printer::{self, LearningBar, message, plural, print, session_text},
     user_error::{UserError, model_first},
 };
 
 /// The largest file of settings that is read, in bytes.
 const LARGEST_SETTINGS: u64 = 1 << 20;
 
-/// Learns from folders and prints what came of it.
+/// Learns from folders and prints the result.
 pub fn learn(args: &Learn) -> Result<ExitCode> {
     let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
     match &args.model {
@@ -49,17 +49,17 @@ fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
     }
     let photos = read(args, &model)?;
     let mut display = Display { bar: LearningBar::new(args.quiet), asked: asked.clone(), quiet: args.quiet };
-    let visit = Visit {
+    let session = Session {
         photos,
         settings,
         memory: args.memory,
-        exam_per_class: args.exam_per_class,
+        holdout_per_class: args.holdout_per_class,
         keep: args.keep.map(|keep| keep as usize),
         max_forgetting: args.max_forgetting,
         recalibrate: !args.how.no_recalibration,
         checkpoint_every: Duration::try_from_secs_f64(args.how.checkpoint_every).unwrap_or_default(),
     };
-    let outcome = model.learn(visit, &mut display);
+    let outcome = model.learn(session, &mut display);
     display.bar.end();
     match outcome? {
         Outcome::Learned(report) => show(args, path, &report),
@@ -68,12 +68,12 @@ fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
                 print(&format!("{}\n", serde_json::json!({ "version": null, "seen_before": images })))?;
             } else if !args.quiet {
                 let used = model.settings().current;
-                message(&format!("nothing new to learn in {}: version {used} stays", plural(images, "image")));
+                message(&format!("nothing new to learn in {}: version {used} stays current", plural(images, "image")));
             }
             Ok(ExitCode::SUCCESS)
         }
         Outcome::Stopped => {
-            message("stopped; the model is as it was, and the same command goes on from here");
+            message("stopped: the model is unchanged, and the same command continues from here");
             Ok(exit_code::STOPPED.into())
         }
     }
@@ -83,17 +83,17 @@ fn show(args: &Learn, path: &Path, report: &Report) -> Result<ExitCode> {
     if args.json {
         print(&format!("{}\n", serde_json::to_string(report)?))?;
     } else if !args.quiet {
-        print(&printable_lines(&visit_text(path, report)))?;
+        print(&printable_lines(&session_text(path, report)))?;
     }
-    Ok(if report.used { exit_code::DONE } else { exit_code::REJECTED }.into())
+    Ok(if report.accepted { exit_code::DONE } else { exit_code::REJECTED }.into())
 }
 
-/// Refuses numbers that make no sense before a photo is read.
+/// Refuses impossible numbers before a photo is read.
 fn check(args: &Learn) -> Result<()> {
-    let why = match (args.how.passes, args.max_forgetting) {
-        (Some(0), _) => "`--passes` is 0: at least one pass teaches something".to_owned(),
+    let why = match (args.how.epochs, args.max_forgetting) {
+        (Some(0), _) => "`--epochs` is 0: it must be at least 1".to_owned(),
         (_, Some(points)) if !(0.0..=100.0).contains(&points) => {
-            format!("`--max-forgetting` is {points}, not between 0 and 100 points")
+            format!("`--max-forgetting` is {points}: it must be between 0 and 100 percentage points")
         }
         _ => return Ok(()),
     };
@@ -116,7 +116,7 @@ fn settings(how: &How) -> Result<PartialConfig> {
         }
     };
     let flags = PartialConfig {
-        epochs: how.passes,
+        epochs: how.epochs,
         lr: how.lr,
         schedule: how.schedule,
         width: how.width,
@@ -165,7 +165,7 @@ fn read(args: &Learn, model: &Model) -> Result<Vec<Photo>> {
 fn say_lonely(photos: &[Photo], classes: &[&str]) {
     for class in classes {
         if photos.iter().filter(|photo| photo.class == *class).count() == 1 {
-            message(&printable(&format!("class {class} has one image: that is little to learn from")));
+            message(&printable(&format!("class {class} has only one image: add more")));
         }
     }
 }
@@ -201,7 +201,7 @@ fn size(args: &Learn, current: Option<&Version>, found: &[(PathBuf, String)]) ->
     Ok(asked.or_else(|| side().map(Defaults::size)).unwrap_or(Defaults::size(usize::MAX)))
 }
 
-/// Shows how far it is, and stops when asked to.
+/// Shows the progress, and stops when asked to.
 struct Display {
     bar: LearningBar,
     asked: Asked,

@@ -45,14 +45,14 @@ fn check_class(version: &Version, class: Option<&str>) -> Result<()> {
     }
 }
 
-/// Every image in memory and exam: class, where it is kept, where it came from.
+/// Every image in memory and holdout set: class, where it is kept, where it came from.
 fn list(model: &Path, class: Option<&str>, is_json: bool) -> Result<ExitCode> {
     let version = Model::open(model)?.current()?;
     check_class(&version, class)?;
     let classes = version.learner.classes();
     let memory = version.memory().map(|(class, _, source)| (class, "memory", source.to_owned()));
-    let exam = version.exam.questions().iter().map(|question| (question.class, "exam", question.source.clone()));
-    let mut rows: Vec<_> = memory.chain(exam).collect();
+    let holdout = version.holdout.examples().iter().map(|example| (example.class, "holdout", example.source.clone()));
+    let mut rows: Vec<_> = memory.chain(holdout).collect();
     rows.sort_by(|a, b| (a.0, a.1, &a.2).cmp(&(b.0, b.1, &b.2)));
     rows.retain(|(of, ..)| class.is_none_or(|class| &**classes.name(*of) == class));
     let text: String = if is_json {
@@ -88,20 +88,20 @@ fn remove(path: &Path, what: &Forget, dry_run: bool, is_json: bool) -> Result<Ex
     let gone = model.forget(what)?;
     if is_json {
         let versions = gone.versions;
-        let line = json!({ "images": gone.images, "memory": gone.memory, "exam": gone.exam, "versions": versions });
+        let line =
+            json!({ "images": gone.images, "memory": gone.memory, "holdout": gone.holdout, "versions": versions });
         print(&format!("{line}\n"))?;
     } else if gone.versions == 0 {
-        message("nothing fits: no image was removed");
+        message("no image matches: none was removed");
     } else {
         let (images, versions) = (plural(gone.images, "image"), plural(gone.versions, "version"));
-        print(&format!("{images} removed from memory and exam in {versions}\n"))?;
-        message("what was learned from them stays in the weights: that cannot be undone");
-        message("without learning anew from the other photos, in a new model");
+        print(&format!("{images} removed from memory and holdout set in {versions}\n"))?;
+        message("what was learned from them stays in the weights: only a new model does not have it");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The images as PNG files, one folder a class.
+/// The images as PNG files, one folder per class.
 fn export(path: &Path, out: &Path, is_json: bool) -> Result<ExitCode> {
     let version = Model::open(path)?.current()?;
     if out.exists() {

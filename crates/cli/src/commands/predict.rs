@@ -33,19 +33,20 @@ pub fn version(model: &Model, which: &Which) -> Result<Version> {
 
 fn predict_all(args: &Predict) -> Result<ExitCode> {
     if let Some(percent) = args.threshold.filter(|percent| !(0.0..=100.0).contains(percent)) {
-        return Err(UserError(format!("`--threshold` is {percent}, not between 0 and 100 %")).into());
+        return Err(UserError(format!("`--threshold` is {percent}: it must be between 0 and 100 %")).into());
     }
     let model = model_first(Model::open(&args.model), &args.paths)?;
     let version = version(&model, &args.which)?;
     let (paths, ignored) = find(&args.paths, &ScanOptions { follow_links_outside: args.follow_links })?;
     lines(&ignored, std::path::Path::new("")).iter().for_each(|line| message(&printable(line)));
     if paths.is_empty() {
-        return Err(UserError("there is no photo to look at".into()).into());
+        return Err(UserError("no photos found".into()).into());
     }
     let threshold = args.threshold.map(|percent| percent / 100.0).or(version.threshold);
     if threshold.is_none() {
-        let is_small = version.exam.questions().len() < Version::SMALLEST_EXAM;
-        let why = if is_small { "the exam is too small" } else { "no threshold makes 19 of 20 exam answers right" };
+        let is_small = version.holdout.examples().len() < Version::SMALLEST_HOLDOUT;
+        let why =
+            if is_small { "the holdout set is too small" } else { "no threshold makes 19 of 20 holdout answers right" };
         message(&format!("nothing is marked unsure: {why}"));
     }
     let threshold = threshold.unwrap_or(0.0);

@@ -11,7 +11,7 @@ use crate::{
     printer::{self, print, score_text},
 };
 
-/// Goes back to a version, or on to one.
+/// Makes a version the current one.
 pub fn select(args: &Use) -> Result<ExitCode> {
     select_version(args)
 }
@@ -25,8 +25,9 @@ fn select_version(args: &Use) -> Result<ExitCode> {
         print(&format!("{}\n", json!({ "version": args.version, "before": before, "classes": classes })))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let exam =
-        rehearsal_model::Score::of(&version.exam.take(&version.learner).map_err(rehearsal_model::ModelError::from)?);
-    print(&format!("version {}: {}, {}\n", args.version, printer::classes(classes), score_text(exam)))?;
+    let holdout = rehearsal_model::Score::of(
+        &version.holdout.predict(&version.learner).map_err(rehearsal_model::ModelError::from)?,
+    );
+    print(&format!("version {}: {}, {}\n", args.version, printer::classes(classes), score_text(holdout)))?;
     Ok(ExitCode::SUCCESS)
 }

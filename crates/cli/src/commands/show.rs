@@ -32,19 +32,19 @@ fn show_model(args: &Show) -> Result<ExitCode> {
 /// What is known of a class.
 struct OfClass {
     name: String,
-    exam: Score,
+    holdout: Score,
     memory: usize,
     learned: usize,
 }
 
 fn classes(version: &Version) -> Result<Vec<OfClass>> {
-    let answers = version.exam.take(&version.learner).map_err(ModelError::from)?;
+    let answers = version.holdout.predict(&version.learner).map_err(ModelError::from)?;
     let mut memory: BTreeMap<_, usize> = BTreeMap::new();
     version.memory().for_each(|(class, ..)| *memory.entry(class).or_default() += 1);
     let known = version.learner.classes();
     let of_class = |class| OfClass {
         name: known.name(class).to_string(),
-        exam: Score::of(answers.iter().filter(|answer| answer.class == class)),
+        holdout: Score::of(answers.iter().filter(|answer| answer.class == class)),
         memory: memory.get(&class).copied().unwrap_or(0),
         learned: version.images_learned_of(class),
     };
@@ -56,9 +56,9 @@ fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]
     let config = learner.config();
     let (shape, memory) = (learner.shape(), learner.memory());
     let retrieval = config.retrieval.map(|retrieval| format!(" + {retrieval}")).unwrap_or_default();
-    let exam = classes.iter().fold(Score::default(), |sum, class| Score {
-        right: sum.right + class.exam.right,
-        total: sum.total + class.exam.total,
+    let holdout = classes.iter().fold(Score::default(), |sum, class| Score {
+        right: sum.right + class.holdout.right,
+        total: sum.total + class.holdout.total,
     });
     let mut lines = vec![
         printable(&format!(
@@ -68,22 +68,22 @@ fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]
             count(classes.len())
         )),
         format!("  images   {} learned, seen as {}×{}", count(version.images_learned()), shape.height, shape.width),
-        format!("  exam     {} % of {}", percent(exam.share()), plural(exam.total, "image")),
+        format!("  holdout  {} % of {}", percent(holdout.share()), plural(holdout.total, "image")),
         format!("  memory   {} of {} images", count(memory.len()), count(memory.capacity())),
-        format!("  sure     {}", threshold_text(version.threshold, exam.total)),
+        format!("  sure     {}", threshold_text(version.threshold, holdout.total)),
         format!("  learner  {}{retrieval}, width {}, seed {}", config.method, config.width, config.seed),
     ];
     if model.is_learning() {
-        lines.push("  a visit was interrupted: the same `rehearsal learn` goes on".into());
+        lines.push("  a session was interrupted: the same `rehearsal learn` continues".into());
     }
     lines.push(String::new());
-    let mut rows = vec![["class", "learned", "memory", "exam"].map(String::from).to_vec()];
+    let mut rows = vec![["class", "learned", "memory", "holdout"].map(String::from).to_vec()];
     rows.extend(classes.iter().map(|class| {
-        let exam = match class.exam.total {
+        let holdout = match class.holdout.total {
             0 => "-".into(),
-            total => format!("{} % of {total}", percent(class.exam.share())),
+            total => format!("{} % of {total}", percent(class.holdout.share())),
         };
-        vec![clipped(&printable(&class.name), LONGEST_NAME), count(class.learned), count(class.memory), exam]
+        vec![clipped(&printable(&class.name), LONGEST_NAME), count(class.learned), count(class.memory), holdout]
     }));
     lines.extend(columns(&rows, &[false, true, true]));
     lines.push(String::new());
@@ -91,11 +91,11 @@ fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-fn threshold_text(threshold: Option<f64>, exam: usize) -> String {
+fn threshold_text(threshold: Option<f64>, holdout: usize) -> String {
     match threshold {
-        Some(threshold) => format!("from {:.0} % on: 19 of 20 such answers are right", 100.0 * threshold),
-        None if exam < Version::SMALLEST_EXAM => "the exam is too small to say from where on".into(),
-        None => "no threshold makes 19 of 20 exam answers right".into(),
+        Some(threshold) => format!("from {:.0} %: 19 of 20 such answers are right", 100.0 * threshold),
+        None if holdout < Version::SMALLEST_HOLDOUT => "unknown: the holdout set is too small".into(),
+        None => "never: no threshold makes 19 of 20 holdout answers right".into(),
     }
 }
 
@@ -126,15 +126,15 @@ fn made(entry: &Entry) -> Option<u32> {
 
 fn what(event: &Event) -> String {
     match event {
-        Event::Learned(report) if report.used => {
-            format!("{} classes, exam {} %", report.classes, percent(report.exam.share()))
+        Event::Learned(report) if report.accepted => {
+            format!("{} classes, holdout {} %", report.classes, percent(report.holdout.share()))
         }
         Event::Learned(report) => match &report.old {
             Some(change) => {
                 let (before, after) = (percent(change.before.share()), percent(change.after.share()));
-                format!("held back, {before} → {after} %")
+                format!("rejected, {before} → {after} %")
             }
-            None => "held back".into(),
+            None => "rejected".into(),
         },
         Event::Renamed { from, to, .. } => format!("{from} renamed {to}"),
         Event::Retired { class, .. } => format!("{class} retired"),
@@ -146,7 +146,7 @@ fn to_json(model: &Model, version: &Version, history: &[Entry], classes: &[OfCla
     let of_class = |class: &OfClass| {
         json!({
             "class": class.name, "learned": class.learned, "memory": class.memory,
-            "exam": { "right": class.exam.right, "total": class.exam.total },
+            "holdout": { "right": class.holdout.right, "total": class.holdout.total },
         })
     };
     let versions: Vec<Value> = model
@@ -167,7 +167,7 @@ fn to_json(model: &Model, version: &Version, history: &[Entry], classes: &[OfCla
         "current": model.settings().current,
         "size": learner.shape().height,
         "keep": model.settings().keep,
-        "exam_per_class": model.settings().exam_per_class,
+        "holdout_per_class": model.settings().holdout_per_class,
         "images_learned": version.images_learned(),
         "threshold": version.threshold,
         "memory": { "images": learner.memory().len(), "capacity": learner.memory().capacity() },

@@ -1,4 +1,4 @@
-//! How far learning from a visit is, and what came of it.
+//! The progress of a session, and its result.
 
 use std::{
     fmt::Write,
@@ -70,11 +70,11 @@ fn bar(steps: u64) -> ProgressBar {
     ProgressBar::new(steps).with_style(style.progress_chars("━━ "))
 }
 
-/// A share of an exam in percent, with how many images it stands on.
+/// A holdout accuracy, with the number of images.
 pub fn score_text(score: Score) -> String {
     match score.total {
-        0 => "no exam yet".to_owned(),
-        total => format!("exam {} % of {}", percent(score.share()), plural(total, "image")),
+        0 => "no holdout set yet".to_owned(),
+        total => format!("holdout {} % of {}", percent(score.share()), plural(total, "image")),
     }
 }
 
@@ -90,21 +90,24 @@ fn change_text(change: &Change) -> String {
     format!("{before} → {after} %{chance}")
 }
 
-/// What a visit came to, in lines that fit 60 columns.
-pub fn visit_text(model: &Path, report: &Report) -> String {
+/// The result of a session, in lines that fit 60 columns.
+pub fn session_text(model: &Path, report: &Report) -> String {
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all");
     let classes = classes(report.classes);
     let number = report.version;
-    if report.used {
-        line(format!("version {number}: {classes}, {}", score_text(report.exam)));
+    if report.accepted {
+        line(format!("version {number}: {classes}, {}", score_text(report.holdout)));
     } else {
-        line(format!("version {number} is kept but not used:"));
+        line(format!("version {number} rejected:"));
     }
     if let Some(change) = &report.old {
         line(format!("  old classes {}", change_text(change)));
-        if let Some(most) = report.max_forgetting.filter(|_| !report.used) {
-            line(format!("  more than {most} point{} lost", if (most - 1.0).abs() < 1e-9 { "" } else { "s" }));
+        if let Some(most) = report.max_forgetting.filter(|_| !report.accepted) {
+            line(format!(
+                "  more than {most} percentage point{} lost",
+                if (most - 1.0).abs() < 1e-9 { "" } else { "s" }
+            ));
         }
     }
     if let (Some(new), Some(_)) = (report.new, report.old) {
@@ -118,8 +121,8 @@ pub fn visit_text(model: &Path, report: &Report) -> String {
         capacity => format!("memory {} of {} images", count(report.memory), count(capacity)),
     };
     line(format!("  {memory}, {}", bytes(report.bytes)));
-    if !report.used {
-        line(format!("  use it all the same: rehearsal use {} {number}", model.display()));
+    if !report.accepted {
+        line(format!("  to use it anyway: rehearsal use {} {number}", model.display()));
     }
     text
 }
@@ -134,7 +137,7 @@ fn forgotten_most(classes: &[ClassScore]) -> Option<String> {
     worst.sort_by(|a, b| lost(b).unwrap_or(0.0).total_cmp(&lost(a).unwrap_or(0.0)));
     let words = |class: &&ClassScore| {
         let (name, points) = (clipped(&class.class, LONGEST_NAME), lost(class).unwrap_or(0.0));
-        format!("{name} −{points:.1} points ({})", plural(class.score.total, "exam image"))
+        format!("{name} −{points:.1} points ({})", plural(class.score.total, "holdout image"))
     };
     let words: Vec<String> = worst.iter().take(2).map(words).collect();
     let fits = words.first().is_some_and(|first| display_width(first) <= BESIDE_FORGOTTEN);
@@ -158,10 +161,10 @@ mod tests {
             class("mules", 10, 3, None),
         ];
         let text = forgotten_most(&classes).unwrap();
-        assert_eq!(text, " clogs −40.0 points (10 exam images),\n    sandals −4.0 points (25 exam images)");
+        assert_eq!(text, " clogs −40.0 points (10 holdout images),\n    sandals −4.0 points (25 holdout images)");
         assert_eq!(forgotten_most(&classes[1..2]), None);
         let long = forgotten_most(&[class("aircraft carrier", 1, 0, Some(1))]).unwrap();
-        assert_eq!(long, "\n    aircraft carrier −100.0 points (1 exam image)");
+        assert_eq!(long, "\n    aircraft carrier −100.0 points (1 holdout image)");
     }
 
     #[test]

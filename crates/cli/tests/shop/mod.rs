@@ -118,8 +118,9 @@ pub fn refused(shop: &Shop, arguments: &[&str], why: &str) {
     let output = output(shop.path(), arguments);
     let errors = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
-    let last = errors.trim_end().lines().last().unwrap_or_default();
-    assert!(last.starts_with("error: ") && last.contains(why), "{arguments:?}: {errors}");
+    let last: Vec<&str> = errors.lines().skip_while(|line| !line.starts_with("error: ")).collect();
+    assert!(last.iter().skip(1).all(|line| line.starts_with("hint: ")), "{arguments:?}: {errors}");
+    assert!(!last.is_empty() && last.join("\n").contains(why), "{arguments:?}: {errors}");
     assert!(output.stdout.is_empty());
     assert_eq!(shop.contents(), before, "{arguments:?} changed something");
 }

@@ -35,20 +35,20 @@ fn size(bytes: u64) -> String {
 
 /// The first line of a version: what it knows and how well.
 pub fn version_line(report: &Value) -> String {
-    let total = number(&report["exam"]["total"]);
+    let total = number(&report["holdout"]["total"]);
     let (version, classes) = (&report["version"], &report["classes"]);
-    format!("version {version}: {classes} classes, exam {} % of {}\n", percent(&report["exam"]), images(total))
+    format!("version {version}: {classes} classes, holdout {} % of {}\n", percent(&report["holdout"]), images(total))
 }
 
 /// What `learn` prints.
-pub fn visit(report: &Value) -> String {
-    let is_used = report["used"].as_bool().unwrap();
+pub fn session(report: &Value) -> String {
+    let is_accepted = report["accepted"].as_bool().unwrap();
     let version = &report["version"];
-    let mut text = if is_used { version_line(report) } else { format!("version {version} is kept but not used:\n") };
+    let mut text = if is_accepted { version_line(report) } else { format!("version {version} rejected:\n") };
     if !report["old"].is_null() {
         text += &format!("  old classes {}\n", change(&report["old"]));
-        if !is_used {
-            text += &format!("  more than {} points lost\n", report["max_forgetting"].as_f64().unwrap());
+        if !is_accepted {
+            text += &format!("  more than {} percentage points lost\n", report["max_forgetting"].as_f64().unwrap());
         }
         text += &format!("  new classes {} %\n", percent(&report["new"]));
     }
@@ -56,8 +56,8 @@ pub fn visit(report: &Value) -> String {
     let (memory, capacity) = (number(&report["memory"]), number(&report["memory_capacity"]));
     let bytes = size(number(&report["bytes"]));
     text += &format!("  memory {} of {} images, {bytes}\n", thousands(memory), thousands(capacity));
-    if !is_used {
-        text += &format!("  use it all the same: rehearsal use shop.model {version}\n");
+    if !is_accepted {
+        text += &format!("  to use it anyway: rehearsal use shop.model {version}\n");
     }
     text
 }
@@ -84,7 +84,7 @@ fn forgotten(classes: &[Value]) -> String {
     let words = |(points, class): &(f64, &Value)| {
         let total = number(&class["total"]);
         format!(
-            "{} −{points:.1} points ({total} exam image{})",
+            "{} −{points:.1} points ({total} holdout image{})",
             name(&class["class"]),
             if total == 1 { "" } else { "s" }
         )
@@ -115,19 +115,19 @@ pub fn answer(line: &Value) -> Vec<String> {
 pub fn show(shown: &Value) -> Vec<Vec<String>> {
     let row = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
     let classes = list(&shown["classes"]);
-    let sum = |what: &str| classes.iter().map(|class| number(&class["exam"][what])).sum::<u64>();
-    let exam = serde_json::json!({ "right": sum("right"), "total": sum("total") });
+    let sum = |what: &str| classes.iter().map(|class| number(&class["holdout"][what])).sum::<u64>();
+    let holdout = serde_json::json!({ "right": sum("right"), "total": sum("total") });
     let (memory, config) = (&shown["memory"], &shown["config"]);
     let sure = match shown["threshold"].as_f64() {
-        Some(threshold) => format!("from {:.0} % on: 19 of 20 such answers are right", 100.0 * threshold),
-        None if sum("total") < 20 => "the exam is too small to say from where on".into(),
-        None => "no threshold makes 19 of 20 exam answers right".into(),
+        Some(threshold) => format!("from {:.0} %: 19 of 20 such answers are right", 100.0 * threshold),
+        None if sum("total") < 20 => "unknown: the holdout set is too small".into(),
+        None => "never: no threshold makes 19 of 20 holdout answers right".into(),
     };
     let (side, method) = (&shown["size"], name(&config["method"]));
     let mut rows = vec![
         row(&[&format!("{}: version {}, {} classes", name(&shown["model"]), shown["current"], classes.len())]),
         row(&["images", &format!("{} learned, seen as {side}×{side}", thousands(number(&shown["images_learned"])))]),
-        row(&["exam", &format!("{} % of {}", percent(&exam), images(sum("total")))]),
+        row(&["holdout", &format!("{} % of {}", percent(&holdout), images(sum("total")))]),
         row(&[
             "memory",
             &format!("{} of {} images", thousands(number(&memory["images"])), thousands(number(&memory["capacity"]))),
@@ -137,23 +137,23 @@ pub fn show(shown: &Value) -> Vec<Vec<String>> {
             "learner",
             &format!("{method} + {}, width {}, seed {}", name(&config["retrieval"]), config["width"], config["seed"]),
         ]),
-        row(&["class", "learned", "memory", "exam"]),
+        row(&["class", "learned", "memory", "holdout"]),
     ];
     rows.extend(classes.iter().map(|class| {
-        let exam = format!("{} % of {}", percent(&class["exam"]), class["exam"]["total"]);
-        row(&[name(&class["class"]), &class["learned"].to_string(), &class["memory"].to_string(), &exam])
+        let holdout = format!("{} % of {}", percent(&class["holdout"]), class["holdout"]["total"]);
+        row(&[name(&class["class"]), &class["learned"].to_string(), &class["memory"].to_string(), &holdout])
     }));
     rows.push(row(&["version", "when (UTC)", "size"]));
     rows.extend(list(&shown["versions"]).iter().map(|version| {
         let star = if version["version"] == shown["current"] { "* " } else { "" };
         let when = name(&version["when"]).replace('T', " ")[..16].to_owned();
-        let what = match (name(&version["event"]), version["used"].as_bool()) {
+        let what = match (name(&version["event"]), version["accepted"].as_bool()) {
             ("renamed", _) => format!("{} renamed {}", name(&version["from"]), name(&version["to"])),
             ("retired", _) => format!("{} retired", name(&version["class"])),
-            (_, Some(true)) => format!("{} classes, exam {} %", version["classes"], percent(&version["exam"])),
+            (_, Some(true)) => format!("{} classes, holdout {} %", version["classes"], percent(&version["holdout"])),
             _ => {
                 let (before, after) = (percent(&version["old"]["before"]), percent(&version["old"]["after"]));
-                format!("held back, {before} → {after} %")
+                format!("rejected, {before} → {after} %")
             }
         };
         row(&[&format!("{star}{}", version["version"]), &when, &what, &size(number(&version["bytes"]))])

@@ -22,16 +22,16 @@ const PLACE: &str = "rehearsal-demo";
 const LEARNED: usize = 60;
 const NEW: usize = 4;
 /// Which classes come when.
-const VISITS: [(&str, &[&str]); 2] =
+const SESSIONS: [(&str, &[&str]); 2] =
     [("january", &["ankle boot", "sandal", "sneaker"]), ("february", &["bag", "dress"])];
 
 /// With a memory and without.
 const WAYS: [(&str, [&str; 4]); 2] = [
-    ("shop.model", ["--memory", "60", "--passes", "8"]),
-    ("without-memory.model", ["--method", "fine-tune", "--passes", "8"]),
+    ("shop.model", ["--memory", "60", "--epochs", "8"]),
+    ("without-memory.model", ["--method", "fine-tune", "--epochs", "8"]),
 ];
 
-/// Writes folders of images, learns them in two visits, and the same without a memory.
+/// Writes folders of images, learns them in two sessions, and the same without a memory.
 pub fn demo(args: &Learn, asked: &Asked) -> Result<ExitCode> {
     let place = Path::new(PLACE);
     if place.exists() {
@@ -43,8 +43,8 @@ pub fn demo(args: &Learn, asked: &Asked) -> Result<ExitCode> {
         if more[0] == "--method" {
             message("\nthe same without a memory, which forgets:");
         }
-        for (visit, _) in VISITS {
-            let (model, folder) = (format!("{PLACE}/{model}"), format!("{PLACE}/{visit}"));
+        for (session, _) in SESSIONS {
+            let (model, folder) = (format!("{PLACE}/{model}"), format!("{PLACE}/{session}"));
             let words = [&["rehearsal", "learn", &model, &folder], &more[..]].concat();
             message(&format!("$ {}", words.join(" ")));
             let flags = [args.quiet.then_some("--quiet"), args.json.then_some("--json")];
@@ -64,7 +64,7 @@ pub fn demo(args: &Learn, asked: &Asked) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was left of the first classes after the second visit, with a memory and without.
+/// What was left of the first classes after the second session, with a memory and without.
 fn beside_each_other() -> Result<String> {
     let mut rows = vec![["", "before february", "after it"].map(String::from).to_vec()];
     for ((model, _), name) in WAYS.iter().zip(["with a memory", "without"]) {
@@ -81,9 +81,9 @@ fn beside_each_other() -> Result<String> {
 /// `january/CLASS/*.png`, `february/CLASS/*.png`, and images of all of them in `new`.
 fn write_photos(place: &Path) -> Result<()> {
     let source = Dataset::Embedded.open(&Request::default())?;
-    for (visit, classes) in VISITS {
+    for (session, classes) in SESSIONS {
         for class in classes {
-            write_class(&*source, class, Split::Train, LEARNED, &place.join(visit).join(class), "")?;
+            write_class(&*source, class, Split::Train, LEARNED, &place.join(session).join(class), "")?;
             write_class(&*source, class, Split::Test, NEW, &place.join("new"), class)?;
         }
     }

@@ -1,4 +1,4 @@
-//! A visit: photos to learn from, and the settings given for it.
+//! A training session: photos and settings.
 
 use std::time::Duration;
 
@@ -11,36 +11,36 @@ use serde_json::Value;
 
 use crate::{MemorySize, ModelError, Photo};
 
-/// Photos to learn from, and the settings given for it. What is not given has its default.
+/// A training session. What is not given has its default.
 #[derive(Clone, Debug)]
-pub struct Visit {
+pub struct Session {
     /// The photos, all of the model's size.
     pub photos: Vec<Photo>,
-    /// How to learn, by the names of an experiment file. `epochs`, `lr` and `schedule` are
-    /// of this visit; what makes the learner what it is cannot change when it lives.
+    /// The settings of an experiment file. `epochs`, `lr`, `schedule` and `memory` may change from
+    /// session to session, the others are fixed by the first.
     pub settings: PartialConfig,
-    /// How much is remembered from now on.
+    /// The size of the memory from now on.
     pub memory: Option<MemorySize>,
-    /// How many images of each class the exam has at most, from now on.
-    pub exam_per_class: Option<usize>,
+    /// The most holdout images of a class from now on.
+    pub holdout_per_class: Option<usize>,
     /// How many versions are kept from now on.
     pub keep: Option<usize>,
-    /// The most points that the classes known before may lose for the version to be used.
+    /// The version is rejected if the classes known before lose more percentage points than this.
     pub max_forgetting: Option<f64>,
-    /// Whether the norm's statistics are re-estimated from the memory.
+    /// Whether the `BatchNorm` running statistics are recalibrated from the memory.
     pub recalibrate: bool,
-    /// How often it is written down how far the learning is.
+    /// The time between checkpoints.
     pub checkpoint_every: Duration,
 }
 
-impl Visit {
-    /// With nothing given.
+impl Session {
+    /// With all defaults.
     pub fn new(photos: Vec<Photo>) -> Self {
         Self {
             photos,
             settings: PartialConfig::default(),
             memory: None,
-            exam_per_class: None,
+            holdout_per_class: None,
             keep: None,
             max_forgetting: None,
             recalibrate: true,
@@ -62,7 +62,7 @@ impl Visit {
         }
     }
 
-    /// How much is to be remembered.
+    /// The size of the memory, if given.
     pub(crate) fn memory(&self) -> Option<MemorySize> {
         self.memory.or(self.settings.memory.map(MemorySize::Images))
     }
@@ -77,13 +77,15 @@ impl Visit {
         }
     }
 
-    /// Refuses settings that are none of a learner's, or that a living one has otherwise.
+    /// Refuses settings that are not a learner's, or that differ from those of the existing one.
     pub(crate) fn check(&self, living: Option<&LearnerConfig>) -> Result<(), ModelError> {
         if let Some(points) = self.max_forgetting.filter(|points| !(0.0..=100.0).contains(points)) {
-            return Err(ModelError::Refused(format!("`max-forgetting` is {points}, not between 0 and 100 points")));
+            return Err(ModelError::Refused(format!(
+                "`max-forgetting` is {points}: it must be between 0 and 100 percentage points"
+            )));
         }
         if self.keep == Some(0) {
-            return Err(ModelError::Refused("`keep` must be at least 1: the version that is used stays".into()));
+            return Err(ModelError::Refused("`keep` is 0: it must be at least 1".into()));
         }
         let given = serde_json::to_value(&self.settings).expect("settings are plain data");
         let complete = self.settings.learner().map_err(rehearsal::learner::LearnerError::from)?;
@@ -97,7 +99,7 @@ impl Visit {
                     let (setting, is, asked) = (name.clone(), plain(is), plain(asked));
                     return Err(ModelError::Fixed { setting, is, asked });
                 }
-                None => return Err(ModelError::Refused(format!("`{name}` is no setting of a model"))),
+                None => return Err(ModelError::Refused(format!("`{name}` is not a setting of a model: leave it out"))),
                 Some(_) => {}
             }
         }

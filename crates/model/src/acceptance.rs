@@ -1,5 +1,5 @@
-//! The gate against forgetting: how well the classes known before are known after a visit, on the
-//! same images of the exam, and whether a difference may be chance.
+//! The acceptance check: how much a session forgot of the classes known before, on the same holdout
+//! images, and whether the difference may be chance.
 
 use rehearsal::learner::Classes;
 use rehearsal_measure::mcnemar_of;
@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Answer, ClassScore, Score};
 
-/// A difference that chance alone brings about more often is not called one.
+/// The significance level.
 const CHANCE: f64 = 0.05;
 
 /// What became of the classes known before.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// Before the visit.
+    /// Before the session.
     pub before: Score,
     /// After it, on the same images.
     pub after: Score,
-    /// McNemar's p: how likely a difference at least this one-sided is by chance alone.
+    /// The p-value of McNemar's test.
     pub p: f64,
 }
 
-/// What the exam says after a visit.
+/// The holdout accuracy after a session, compared with the version before.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Gate {
-    /// The classes known before; none where there were none, or the exam has none of their images.
+pub struct Acceptance {
+    /// The classes known before; none if there are no holdout images of them.
     pub old: Option<Change>,
-    /// The classes that were new; none where the exam has none of their images.
+    /// The new classes; none if there are no holdout images of them.
     pub new: Option<Score>,
     /// Every class that can be predicted, in order of appearance.
     pub by_class: Vec<ClassScore>,
 }
 
 impl Change {
-    /// How many points (hundredths) were lost; negative where some were won.
+    /// Percentage points lost; negative if the accuracy rose.
     pub fn points_lost(&self) -> f64 {
         100.0 * (self.before.share().unwrap_or(0.0) - self.after.share().unwrap_or(0.0))
     }
@@ -44,9 +44,9 @@ impl Change {
     }
 }
 
-impl Gate {
-    /// Compares answers to the same questions: those of the version before, which knew `known`, and
-    /// those of the version after, which knows `classes`.
+impl Acceptance {
+    /// Compares the answers of the version before, which knew `known`, with those of the version
+    /// after, which knows `classes`, on the same examples.
     pub(crate) fn new(before: &[Answer], known: Option<&Classes>, after: &[Answer], classes: &Classes) -> Self {
         let is_old = |class| known.is_some_and(|known: &Classes| known.active().any(|old| old == class));
         let pairs: Vec<(&Answer, &Answer)> =
@@ -67,9 +67,9 @@ impl Gate {
         Self { old, new: (new.total > 0).then_some(new), by_class: classes.active().map(of_class).collect() }
     }
 
-    /// Whether more than so many points were lost.
-    pub fn is_shut(&self, most: f64) -> bool {
-        // A hair's breadth of rounding is no loss.
+    /// Whether the classes known before lost more than `most` percentage points.
+    pub fn rejects(&self, most: f64) -> bool {
+        // Rounding is not a loss.
         self.old.is_some_and(|change| change.points_lost() > most + 1e-9)
     }
 }
@@ -95,18 +95,22 @@ mod tests {
     fn only_the_classes_known_before_count_and_chance_is_called_chance() {
         let before = answers(&[(0, true), (0, true), (1, true), (1, false), (2, false)]);
         let after = answers(&[(0, true), (0, false), (1, true), (1, false), (2, true)]);
-        let gate = Gate::new(&before, Some(&known(&["a", "b"])), &after, &known(&["a", "b", "c"]));
-        let change = gate.old.unwrap();
+        let acceptance = Acceptance::new(&before, Some(&known(&["a", "b"])), &after, &known(&["a", "b", "c"]));
+        let change = acceptance.old.unwrap();
         assert_eq!((change.before, change.after), (Score { right: 3, total: 4 }, Score { right: 2, total: 4 }));
         assert!((change.points_lost() - 25.0).abs() < 1e-9 && change.is_within_chance());
-        assert_eq!(gate.new, Some(Score { right: 1, total: 1 }));
-        assert!(gate.is_shut(24.0) && !gate.is_shut(25.0));
-        assert_eq!(gate.by_class[0].points_lost(), Some(50.0));
-        assert_eq!((gate.by_class[2].class.as_str(), gate.by_class[2].points_lost()), ("c", None));
+        assert_eq!(acceptance.new, Some(Score { right: 1, total: 1 }));
+        assert!(acceptance.rejects(24.0) && !acceptance.rejects(25.0));
+        assert_eq!(acceptance.by_class[0].points_lost(), Some(50.0));
+        assert_eq!((acceptance.by_class[2].class.as_str(), acceptance.by_class[2].points_lost()), ("c", None));
         let all: Vec<(u16, bool)> = (0..20).map(|_| (0, true)).collect();
         let half: Vec<(u16, bool)> = (0..20).map(|i| (0, i % 2 == 0)).collect();
-        let gate = Gate::new(&answers(&all), Some(&known(&["a"])), &answers(&half), &known(&["a"]));
-        assert!(!gate.old.unwrap().is_within_chance(), "ten of twenty lost, none won: p = 2 / 1024");
-        assert_eq!(Gate::new(&[], None, &answers(&half), &known(&["a"])).old, None, "a first visit loses nothing");
+        let acceptance = Acceptance::new(&answers(&all), Some(&known(&["a"])), &answers(&half), &known(&["a"]));
+        assert!(!acceptance.old.unwrap().is_within_chance(), "ten of twenty lost, none won: p = 2 / 1024");
+        assert_eq!(
+            Acceptance::new(&[], None, &answers(&half), &known(&["a"])).old,
+            None,
+            "a first session loses nothing"
+        );
     }
 }
