@@ -13,24 +13,22 @@ use serde::{Deserialize, Serialize};
 
 pub use combinations::Combination;
 pub use error::ConfigError;
-pub use learner::LearnerConfig;
+pub use learner::{LearnerConfig, NetworkConfig, ReplayConfig};
 pub use partial::PartialConfig;
 
-use crate::{
-    choice::choice,
-    datasets::{Chain, Request},
-    stream::{ClassOrder, Plan, StreamKind},
-};
+use rehearsal_data::{Chain, Request, choice};
+
+use crate::stream::{ClassOrder, Plan, StreamKind};
 
 /// When the samples of a step may enter the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
+pub enum Insertion {
     /// In every epoch: an image can occupy several slots.
     EveryEpoch,
     /// In the first epoch of its task only.
     FirstEpoch,
 }
-choice!(Offer, "offer", EveryEpoch = "every-epoch", FirstEpoch = "first-epoch");
+choice!(Insertion, "insertion", EveryEpoch = "every-epoch", FirstEpoch = "first-epoch");
 
 /// With which statistics of the norm a run tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,7 +117,7 @@ impl Config {
 
     /// How the data set is cut.
     pub fn plan(&self) -> Plan {
-        let joint = self.learner.method.learns_jointly();
+        let joint = self.learner.method.kind.learns_jointly();
         Plan {
             kind: if joint && self.stream == StreamKind::Blurry { StreamKind::ClassIncremental } else { self.stream },
             blur: self.blur.unwrap_or(0.0),
@@ -141,12 +139,13 @@ impl Config {
     /// tasks together would have.
     pub fn passes(&self) -> usize {
         let epochs = self.learner.epochs.unwrap_or(1);
-        if self.learner.method.learns_jointly() { epochs * self.tasks } else { epochs }
+        if self.learner.method.kind.learns_jointly() { epochs * self.tasks } else { epochs }
     }
 
     /// A short name for the run, such as `pcr-balanced-embedded-seed0`.
     pub fn name(&self) -> String {
-        let LearnerConfig { method, seed, retrieval, .. } = &self.learner;
+        let LearnerConfig { method, seed, replay, .. } = &self.learner;
+        let (method, retrieval) = (method.kind, replay.retrieval);
         let retrieval = retrieval.map(|retrieval| format!("{retrieval}-")).unwrap_or_default();
         format!("{method}-{retrieval}{}-seed{seed}", self.dataset)
     }
@@ -191,8 +190,8 @@ mod tests {
     fn nothing_said_is_pcr_with_balanced_retrieval() {
         let config = PartialConfig::default().resolve().unwrap();
         let learner = &config.learner;
-        assert_eq!((learner.method, learner.retrieval), (MethodKind::Pcr, Some(RetrievalKind::Balanced)));
-        assert_eq!((learner.ratio, config.tasks), (Some(Ratio { high: 5, low: 5 }), 5));
+        assert_eq!((learner.method.kind, learner.replay.retrieval), (MethodKind::Pcr, Some(RetrievalKind::Balanced)));
+        assert_eq!((learner.replay.ratio, config.tasks), (Some(Ratio { high: 5, low: 5 }), 5));
         assert_eq!(config.name(), "pcr-balanced-embedded-seed0");
     }
 
@@ -229,20 +228,23 @@ mod tests {
         let with = |file: &str, flags: &str| {
             resolved(file).overridden_by(&PartialConfig::parse(flags).unwrap()).resolve().unwrap().learner
         };
-        assert_eq!(with("", "retrieval = 'mir'").ratio, Some(Ratio { high: 10, low: 0 }));
-        assert_eq!(with("ratio = '7:3'", "retrieved = 4").ratio, Some(Ratio { high: 2, low: 2 }));
-        assert_eq!(with("", "method = 'fine-tune'").retrieval, None);
-        assert_eq!(with("method = 'fine-tune'", "method = 'er'").memory, 500);
-        assert_eq!(with("", "retrieval = 'random'").ratio, None);
-        let aser = with("method = 'er'", "method = 'aser'");
+        assert_eq!(with("", "retrieval = 'mir'").replay.ratio, Some(Ratio { high: 10, low: 0 }));
+        assert_eq!(with("ratio = '7:3'", "retrieved = 4").replay.ratio, Some(Ratio { high: 2, low: 2 }));
+        assert_eq!(with("", "method = 'fine-tune'").replay.retrieval, None);
+        assert_eq!(with("method = 'fine-tune'", "method = 'er'").replay.memory, 500);
+        assert_eq!(with("", "retrieval = 'random'").replay.ratio, None);
+        let aser = with("method = 'er'", "method = 'aser'").replay;
         assert_eq!((aser.retrieval, aser.memory_policy), (Some(RetrievalKind::Aser), Some(PolicyKind::Aser)));
-        let er = with("method = 'aser'", "method = 'er'");
+        let er = with("method = 'aser'", "method = 'er'").replay;
         assert_eq!((er.retrieval, er.memory_policy), (Some(RetrievalKind::Balanced), Some(PolicyKind::Reservoir)));
-        assert_eq!(with("method = 'pcr'", "method = 'er'").views, Views::Augmented);
+        assert_eq!(with("method = 'pcr'", "method = 'er'").method.views, Views::Augmented);
         let kept = with("retrieval = 'mir'\nmemory-policy = 'gss'\nviews = 'raw'", "method = 'er'");
-        assert_eq!((kept.retrieval, kept.memory_policy), (Some(RetrievalKind::Mir), Some(PolicyKind::Gss)));
-        assert_eq!(kept.views, Views::Raw);
-        assert_eq!(with("score-norm = 'eval'", "retrieval = 'mir'").score_norm, ScoreNorm::Eval);
+        assert_eq!(
+            (kept.replay.retrieval, kept.replay.memory_policy),
+            (Some(RetrievalKind::Mir), Some(PolicyKind::Gss))
+        );
+        assert_eq!(kept.method.views, Views::Raw);
+        assert_eq!(with("score-norm = 'eval'", "retrieval = 'mir'").replay.score_norm, ScoreNorm::Eval);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use burn::tensor::Device;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use error::DeviceError;
+pub(crate) use transfer::add_read_backs;
 pub use transfer::{count_read_backs, read, read_all, read_one, upload};
 
 /// What a device is reached through.

@@ -16,9 +16,10 @@ use rehearsal_runs::{Computed, DirectoryError, Recalibrations, Record, RunDirect
 pub use error::ExperimentError;
 pub use progress::{LastStep, Progress};
 
+use rehearsal_data::Source;
+
 use crate::{
     config::{Config, ConfigError, LearnerConfig, PartialConfig, Recalibrate},
-    datasets::Source,
     device::{DeviceIdentity, identify},
     diagnostics::Diagnostics,
     learner::{Cursor, FitOptions, Learner, Parts, on_threads},
@@ -217,11 +218,11 @@ impl Experiment {
     ///
     /// # Errors
     /// See [`ExperimentError`].
-    pub fn run(self, observer: &mut (dyn Observer + Send)) -> Result<Outcome, ExperimentError> {
+    pub fn run(self, observer: &mut dyn Observer) -> Result<Outcome, ExperimentError> {
         on_threads(self.journal.config.learner.threads, || self.run_here(observer))?
     }
 
-    fn run_here(mut self, observer: &mut (dyn Observer + Send)) -> Result<Outcome, ExperimentError> {
+    fn run_here(mut self, observer: &mut dyn Observer) -> Result<Outcome, ExperimentError> {
         // From here on, a run whose settings were edited is known by its checkpoint.
         if self.learner.cursor() == Cursor::default() {
             self.journal.save(&self.learner)?;
@@ -243,7 +244,7 @@ impl Experiment {
     }
 
     /// Learns what is left of a task; whether it was stopped.
-    fn learn(&mut self, task: TaskId, observer: &mut (dyn Observer + Send)) -> Result<bool, ExperimentError> {
+    fn learn(&mut self, task: TaskId, observer: &mut dyn Observer) -> Result<bool, ExperimentError> {
         // The paper's protocol: what fills no batch is dropped, and tests recalibrate if asked.
         let options = FitOptions { insert_rest: false, recalibrate: false };
         let mut recorder = Recorder::new(&mut self.journal, observer);

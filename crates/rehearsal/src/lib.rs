@@ -42,10 +42,8 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests read tensors as they like"))]
 
 pub mod augment;
-pub mod choice;
 pub mod clock;
 pub mod config;
-pub mod datasets;
 pub mod device;
 pub mod diagnostics;
 pub mod experiment;
@@ -59,6 +57,7 @@ mod model_file;
 pub mod network;
 pub mod observer;
 pub mod optimizer;
+pub mod prelude;
 pub mod probe;
 mod record;
 pub mod retrieval;
@@ -72,3 +71,5 @@ pub mod views;
 pub use burn::tensor::{Device, Tensor, TensorData};
 pub use learner::Learner;
 pub use model_file::ModelFileError;
+/// Data sets: the crate `rehearsal-data`.
+pub use rehearsal_data as datasets;

@@ -1,8 +1,9 @@
 //! Losses on logits.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use rehearsal_data::choice;
 
-use crate::{choice::choice, device::upload, sample::Class};
+use crate::{device::upload, sample::Class};
 
 /// Over which proxies the contrastive loss sums in its denominator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

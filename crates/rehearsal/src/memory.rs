@@ -12,8 +12,9 @@ pub use class_balanced::ClassBalanced;
 pub use gss::{Gss, GssOptions};
 pub use reservoir::Reservoir;
 
+use rehearsal_data::{choice, choice::About};
+
 use crate::{
-    choice::{About, choice},
     rng::Rng,
     sample::{Class, Sample, Slot},
     sample_probe::SampleProbe,
@@ -43,15 +44,15 @@ impl From<Sample> for Memorized {
 pub struct Memory {
     capacity: usize,
     slots: Vec<Memorized>,
-    presented: u64,
-    presented_by_class: Vec<u64>,
+    samples_seen: u64,
+    seen_by_class: Vec<u64>,
 }
 
 /// The policies a user can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PolicyKind {
-    /// Every presentation so far with the same probability.
+    /// Every sample so far with the same probability.
     Reservoir,
     /// A reservoir per class: the largest class gives way.
     ClassBalanced,
@@ -83,7 +84,7 @@ impl PolicyKind {
     /// What it does and costs.
     pub fn about(self) -> About {
         let (does, costs) = match self {
-            Self::Reservoir => ("every presentation with the same probability", ""),
+            Self::Reservoir => ("every sample with the same probability", ""),
             Self::ClassBalanced => ("a reservoir per class; the largest gives way", ""),
             Self::Gss => {
                 ("samples whose gradients are unlike the memory's", "gradients of 10 groups and of each new sample")
@@ -97,9 +98,9 @@ impl PolicyKind {
 /// Decides who stays in memory. It has no state of its own: what it notes about a sample stays
 /// with the sample, so that a resumed run decides as an uninterrupted one would.
 pub trait Policy: Send + Sync {
-    /// Presents `samples` to the memory, all of one step, after that step; each with one call of
+    /// Inserts `samples`, all of one step, after that step: one call for each of
     /// [`Memory::place`].
-    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng);
+    fn insert(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng);
 }
 
 impl Memory {
@@ -109,11 +110,14 @@ impl Memory {
     }
 
     /// A memory as it was saved.
-    pub fn restore(capacity: usize, slots: Vec<Memorized>, presented_by_class: Vec<u64>) -> Self {
+    pub fn restore(capacity: usize, slots: Vec<Memorized>, seen_by_class: Vec<u64>) -> Self {
         assert!(slots.len() <= capacity, "more samples than slots");
-        assert!(slots.iter().all(|stored| stored.sample.label.index() < presented_by_class.len()), "never presented");
-        let presented = presented_by_class.iter().fold(0u64, |total, count| total.saturating_add(*count));
-        Self { capacity, slots, presented, presented_by_class }
+        assert!(
+            slots.iter().all(|stored| stored.sample.label.index() < seen_by_class.len()),
+            "a class that was never inserted"
+        );
+        let samples_seen = seen_by_class.iter().fold(0u64, |total, count| total.saturating_add(*count));
+        Self { capacity, slots, samples_seen, seen_by_class }
     }
 
     /// How many samples fit.
@@ -131,14 +135,14 @@ impl Memory {
         self.slots.is_empty()
     }
 
-    /// How many samples have ever been presented.
-    pub fn presented(&self) -> u64 {
-        self.presented
+    /// How many samples the policy has seen, stored or not.
+    pub fn samples_seen(&self) -> u64 {
+        self.samples_seen
     }
 
-    /// How many samples of each class have ever been presented, up to the highest class that was.
-    pub fn presented_by_class(&self) -> &[u64] {
-        &self.presented_by_class
+    /// The same by class, up to the highest class seen.
+    pub fn seen_by_class(&self) -> &[u64] {
+        &self.seen_by_class
     }
 
     /// What is stored, by slot.
@@ -171,7 +175,7 @@ impl Memory {
     }
 
     fn grouped(&self, slots: Vec<Slot>) -> Vec<Vec<Slot>> {
-        let mut classes = vec![Vec::new(); self.presented_by_class.len()];
+        let mut classes = vec![Vec::new(); self.seen_by_class.len()];
         for slot in slots {
             classes[self.label(slot).index()].push(slot);
         }
@@ -201,7 +205,7 @@ impl Memory {
         }
     }
 
-    /// Keeps only the samples that `keep` likes, in their order. What was presented stays counted.
+    /// Keeps only the samples that `keep` likes, in their order. The samples seen stay counted.
     pub fn retain(&mut self, keep: impl FnMut(&Memorized) -> bool) {
         self.slots.retain(keep);
     }
@@ -221,11 +225,11 @@ impl Memory {
     /// the next), or none.
     pub fn place(&mut self, sample: Memorized, slot: Option<Slot>) {
         let class = sample.sample.label.index();
-        if self.presented_by_class.len() <= class {
-            self.presented_by_class.resize(class + 1, 0);
+        if self.seen_by_class.len() <= class {
+            self.seen_by_class.resize(class + 1, 0);
         }
-        self.presented_by_class[class] += 1;
-        self.presented += 1;
+        self.seen_by_class[class] += 1;
+        self.samples_seen += 1;
         match slot {
             Some(Slot(slot)) if slot >= self.slots.len() && self.len() < self.capacity => self.slots.push(sample),
             Some(Slot(slot)) => self.slots[slot] = sample,
@@ -273,11 +277,11 @@ mod tests {
         *,
     };
     use crate::{
-        choice::Choice,
         gradients::Gradients,
         rng::{Rng, RngStream},
         shapley::ShapleyScore,
     };
+    use rehearsal_data::choice::Choice;
 
     #[test]
     fn a_draw_by_class_takes_some_of_each_and_none_twice() {
@@ -326,9 +330,9 @@ mod tests {
                         Memorized { logits: Some([f32::from(id), 0.5].into()), ..sample(label, id).into() }
                     });
                     let rng = &mut Rng::new(seed, RngStream::Reservoir, &[step as u64]);
-                    policy.offer(&mut memory, arriving.collect(), &mut Images, rng);
+                    policy.insert(&mut memory, arriving.collect(), &mut Images, rng);
                 }
-                prop_assert_eq!(memory.presented(), u64::from(id), "{}", kind);
+                prop_assert_eq!(memory.samples_seen(), u64::from(id), "{}", kind);
                 prop_assert_eq!(memory.len(), capacity.min(usize::from(id)), "{}", kind);
                 for stored in memory.slots() {
                     let logits = stored.logits.as_deref().unwrap();

@@ -33,7 +33,7 @@ pub struct StepEvent<'a> {
 }
 
 /// A callback of [`Learner::fit`] and of an experiment.
-pub trait Observer {
+pub trait Observer: Send {
     /// Before each step.
     fn before_step(&mut self, _: &Learner) {}
 

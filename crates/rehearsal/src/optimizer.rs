@@ -2,10 +2,10 @@
 //! learning rate's way through a task.
 
 use burn::tensor::{Tensor, TensorData};
+use rehearsal_data::choice;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    choice::choice,
     device::{read, upload},
     gradients::Gradients,
     network::{Array, Network, State, StateError},

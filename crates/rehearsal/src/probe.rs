@@ -6,15 +6,16 @@ mod look_ahead;
 use burn::tensor::Tensor;
 pub use look_ahead::LookAhead;
 
+use rehearsal_data::choice;
+
 use crate::{
-    choice::choice,
     clock::Phase,
     device::{is_host, read_all},
     memory::Memory,
     network::{Network, Norm},
     sample::{Class, ImageShape, Sample, Slot, to_tensor},
     sample_probe::{NetworkProbe, SampleProbe},
-    views::Anchors,
+    views::ViewBatch,
 };
 
 /// Answers a retrieval's questions about stored samples. A test answers from a table, and only what
@@ -77,7 +78,7 @@ pub struct Incoming<'a> {
     /// As they are.
     pub samples: &'a [Sample],
     /// As the network will see them.
-    pub anchors: &'a Anchors,
+    pub views: &'a ViewBatch,
     /// Classes seen so far: `0..seen`.
     pub seen: usize,
 }
@@ -144,11 +145,11 @@ impl<'a> StepProbe<'a> {
     fn score(&mut self, drawn: Drawn) -> Tensor<1> {
         let labels: Vec<Class> = drawn.slots.iter().map(|&slot| self.memory.label(slot)).collect();
         let images = self.images(drawn.slots);
-        let (network, Incoming { anchors, seen, .. }) = (self.network, self.incoming);
+        let (network, Incoming { views, seen, .. }) = (self.network, self.incoming);
         let (lr, mark) = (self.scoring.lr, &mut self.mark);
         let look_ahead = self.looked_ahead.get_or_insert_with(|| {
             mark(Phase::Scoring);
-            let looked_ahead = LookAhead::new(network, anchors, seen, lr);
+            let looked_ahead = LookAhead::new(network, views, seen, lr);
             mark(Phase::VirtualStep);
             looked_ahead
         });

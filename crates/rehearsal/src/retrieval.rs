@@ -14,14 +14,9 @@ pub use loss_change::LossChange;
 pub use memory_match::MemoryMatch;
 pub use random::Random;
 
-use crate::{
-    choice::{About, choice},
-    memory::Memory,
-    probe::Probe,
-    rng::Rng,
-    sample::Slot,
-    shapley::ShapleyOptions,
-};
+use rehearsal_data::{choice, choice::About};
+
+use crate::{memory::Memory, probe::Probe, rng::Rng, sample::Slot, shapley::ShapleyOptions};
 
 /// Decides who is replayed. It has no state of its own, so that a resumed run chooses as an
 /// uninterrupted one would: all it may go by is the memory, the probe and the draws.
@@ -191,12 +186,12 @@ mod tests {
 
     use super::*;
     use crate::{
-        choice::Choice,
         memory::{Memorized, testing::sample},
         rng::{Rng, RngStream},
         sample::Sample,
         shapley::ShapleyScore,
     };
+    use rehearsal_data::choice::Choice;
 
     /// Answers with numbers that depend on nothing but the slot.
     struct Arbitrary(Vec<Sample>);
@@ -221,7 +216,7 @@ mod tests {
         fn retrieved_slots_exist_and_are_no_more_than_asked(
             labels in prop::collection::vec(0u16..5, 0..60),
             spare in 0usize..30,
-            presented in 0usize..90,
+            seen in 0usize..90,
             half in 1usize..8,
             seed in any::<u64>(),
         ) {
@@ -229,7 +224,7 @@ mod tests {
             for (slot, &label) in labels.iter().enumerate() {
                 memory.place(Memorized::from(sample(label, slot as u8)), Some(Slot(slot)));
             }
-            (0..presented).for_each(|_| memory.place(sample(0, 0).into(), None));
+            (0..seen).for_each(|_| memory.place(sample(0, 0).into(), None));
             let count = 2 * half;
             for &kind in RetrievalKind::ALL {
                 let shapley = ShapleyOptions { score: ShapleyScore::Asvm, neighbours: 3 };
@@ -240,7 +235,7 @@ mod tests {
                 let slots = kind.build(&options).retrieve(&memory, &mut probe, &mut rng);
                 prop_assert!(slots.len() <= count, "{kind}: {} of {count}", slots.len());
                 prop_assert!(slots.iter().all(|retrieved| retrieved.slot.0 < memory.len()), "{kind}: {slots:?}");
-                let warm = kind != RetrievalKind::MemoryMatch || memory.presented() > 40;
+                let warm = kind != RetrievalKind::MemoryMatch || memory.samples_seen() > 40;
                 prop_assert_eq!(slots.is_empty(), memory.is_empty() || !warm, "{}", kind);
             }
         }

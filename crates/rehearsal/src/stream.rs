@@ -9,12 +9,11 @@ use std::{collections::BTreeSet, sync::Arc};
 pub use error::StreamError;
 
 use crate::{
-    choice::choice,
-    datasets::{DataError, Source, Split},
     learner::Samples,
     sample::{ImageShape, Sample, TaskId},
 };
 use cut::{Entry, Task, cut};
+use rehearsal_data::{DataError, Source, Split, choice};
 
 /// How tasks differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -186,10 +185,8 @@ impl Samples for TaskSamples<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        datasets::{Dataset, Request},
-        sample::Class,
-    };
+    use crate::sample::Class;
+    use rehearsal_data::{Dataset, Request};
 
     fn plan() -> Plan {
         let cap = None;

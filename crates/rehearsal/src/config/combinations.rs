@@ -1,7 +1,9 @@
 //! Method × memory policy × retrieval: which go together.
 
+use rehearsal_data::choice::Choice;
+
 use super::ConfigError;
-use crate::{choice::Choice, memory::PolicyKind, methods::MethodKind, retrieval::RetrievalKind};
+use crate::{memory::PolicyKind, methods::MethodKind, retrieval::RetrievalKind};
 
 /// One of each kind; `None` where none is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

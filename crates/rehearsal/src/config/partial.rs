@@ -3,12 +3,12 @@
 
 use std::{fmt::Display, path::PathBuf, str::FromStr};
 
+use rehearsal_data::{Chain, Dataset};
 use rehearsal_runs::{Setting, settings_table};
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, Offer, Recalibrate};
+use super::{ConfigError, Insertion, Recalibrate};
 use crate::{
-    datasets::{Chain, Dataset},
     device::DeviceName,
     learner::CustomNames,
     losses::Denominator,

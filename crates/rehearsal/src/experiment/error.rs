@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use rehearsal_data::DataError;
 use rehearsal_runs::DirectoryError;
 use thiserror::Error;
 
-use crate::{config::ConfigError, datasets::DataError, learner::LearnerError, stream::StreamError};
+use crate::{config::ConfigError, learner::LearnerError, stream::StreamError};
 
 /// Why a run cannot begin or go on.
 #[derive(Debug, Error)]

@@ -1,10 +1,10 @@
 //! What can be wrong with what a learner is given.
 
+use rehearsal_data::DataError;
 use thiserror::Error;
 
 use crate::{
     config::ConfigError,
-    datasets::DataError,
     device::DeviceError,
     model_file::ModelFileError,
     sample::{Class, ImageShape},
@@ -116,6 +116,9 @@ pub enum LearnerError {
     /// A sample cannot be read.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// The system has no threads left.
+    #[error("its threads cannot be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
     /// A file cannot be written or used.
     #[error(transparent)]
     File(#[from] ModelFileError),
@@ -127,7 +130,7 @@ impl LearnerError {
         match self {
             Self::Data(error) => error.is_user_error(),
             Self::File(ModelFileError::Unwritable { error, .. }) => rehearsal_runs::is_wrong_place(error),
-            Self::Diverged { .. } => false,
+            Self::Diverged { .. } | Self::Threads(_) => false,
             _ => true,
         }
     }

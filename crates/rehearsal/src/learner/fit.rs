@@ -1,10 +1,11 @@
 //! Learning a task: the one training loop.
 
-use super::{Batches, Cursor, Defaults, Learner, LearnerError, Recalibration, Samples, Step};
+use rehearsal_data::DataError;
+
+use super::{Batches, Cursor, Defaults, Learner, LearnerError, Recalibration, Samples, Step, on_learner_threads};
 use crate::{
     clock::{Clock, Phase},
-    config::Offer,
-    datasets::DataError,
+    config::Insertion,
     observer::{Observer, StepEvent},
     rng::{Rng, RngStream},
     sample::{Image, Sample},
@@ -77,7 +78,7 @@ impl Learner {
         observer: &mut dyn Observer,
     ) -> Result<Fit, LearnerError> {
         let before = self.clone();
-        let fit = self.fit_task(samples, options, observer);
+        let fit = on_learner_threads(self.config.threads, || self.fit_task(samples, options, observer)).flatten();
         if fit.is_err() {
             *self = before;
         }
@@ -164,7 +165,10 @@ impl Learner {
     }
 
     fn insert_rest(&mut self, batches: &Batches) -> Result<(), LearnerError> {
-        if self.config.offer == Offer::FirstEpoch && self.memory.capacity() > 0 && !self.method.stores_logits() {
+        if self.config.replay.insertion == Insertion::FirstEpoch
+            && self.memory.capacity() > 0
+            && !self.method.stores_logits()
+        {
             let rest = batches.rest(self.cursor.task)?;
             self.check_samples(&rest)?;
             let rng = &mut Rng::new(self.config.seed, RngStream::Rest, &[self.cursor.task as u64]);

@@ -46,7 +46,7 @@ pub(super) fn check_shape(shape: ImageShape) -> Result<(), LearnerError> {
 /// See [`LearnerError::Memory`].
 pub fn check_room(config: &LearnerConfig, shape: ImageShape, classes: usize) -> Result<(), LearnerError> {
     check_shape(shape)?;
-    let plan = config.backbone.plan(shape.channels, config.width);
+    let plan = config.network.plan(shape.channels);
     check_memory(config, &plan, shape, classes, 1, Use::Learn)
 }
 
@@ -70,7 +70,7 @@ fn check_against(available: u64, needed: f64, config: &LearnerConfig, shape: Ima
     if needed <= available as f64 {
         return Ok(());
     }
-    let (width, needed, available) = (config.width, gigabytes(needed), gigabytes(available as f64));
+    let (width, needed, available) = (config.network.width, gigabytes(needed), gigabytes(available as f64));
     Err(LearnerError::Memory { width, shape, needed, available })
 }
 
@@ -79,19 +79,19 @@ fn check_against(available: u64, needed: f64, config: &LearnerConfig, shape: Ima
 /// 224 pixels. A frozen backbone has no gradients and keeps no activations.
 fn bytes(config: &LearnerConfig, plan: &Plan, shape: ImageShape, classes: usize, draws: usize, what: Use) -> f64 {
     let Floats { parameters, per_image } = floats(plan, shape, classes);
-    let views = if config.views == Views::Both { 2 } else { 1 };
-    let replayed = config.retrieved.min(config.memory).saturating_mul(draws);
+    let views = if config.method.views == Views::Both { 2 } else { 1 };
+    let replayed = config.replay.retrieved.min(config.replay.memory).saturating_mul(draws);
     let images = views * config.batch.saturating_add(replayed);
     4.0 * match what {
         Use::Predict => parameters,
-        Use::Learn if config.freeze_backbone => parameters,
+        Use::Learn if config.network.freeze_backbone => parameters,
         Use::Learn => 2.0 * parameters + per_image * images as f64,
     }
 }
 
 /// How many numbers a network is made of, at least: of a custom backbone nothing is known.
 pub(super) fn parameters(config: &LearnerConfig, shape: ImageShape, classes: usize) -> f64 {
-    let plan = || config.backbone.plan(shape.channels, config.width);
+    let plan = || config.network.plan(shape.channels);
     if config.custom.custom_backbone.is_some() { 0.0 } else { floats(&plan(), shape, classes).parameters }
 }
 
@@ -134,7 +134,7 @@ mod tests {
 
     fn needed(settings: &str, size: usize, what: Use) -> f64 {
         let config = PartialConfig::parse(settings).unwrap().learner().unwrap();
-        let plan = config.backbone.plan(3, config.width);
+        let plan = config.network.plan(3);
         bytes(&config, &plan, ImageShape { height: size, width: size, channels: 3 }, 100, 1, what)
     }
 

@@ -43,7 +43,7 @@ impl Learner {
     /// It is out of its range: nothing has changed then.
     pub fn set_memory(&mut self, samples: usize) -> Result<(), LearnerError> {
         let mut config = self.config.clone();
-        config.memory = samples;
+        config.replay.memory = samples;
         config.check()?;
         let rng = &mut Rng::new(config.seed, RngStream::Shrinking, &[self.cursor.steps]);
         self.memory.resize(samples, rng);

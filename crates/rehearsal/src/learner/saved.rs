@@ -94,7 +94,8 @@ struct CalibrationHeader {
 #[derive(Serialize, Deserialize)]
 struct MemoryHeader {
     capacity: usize,
-    presented_by_class: Vec<u64>,
+    #[serde(rename = "presented_by_class")]
+    seen_by_class: Vec<u64>,
 }
 
 /// From a picture to what goes into the network, for other programs: there is one way as yet.
@@ -187,7 +188,7 @@ impl Learner {
             position: self.cursor,
             memory: MemoryHeader {
                 capacity: self.memory.capacity(),
-                presented_by_class: self.memory.presented_by_class().to_vec(),
+                seen_by_class: self.memory.seen_by_class().to_vec(),
             },
             run,
             extra,
@@ -285,13 +286,13 @@ fn restore(header: &Header, contents: &Contents, parts: Parts) -> Result<Learner
     learner.optimizer.load(&contents.state(OPTIMIZER), &learner.network)?;
     let logits = learner.method.stores_logits().then_some(classes.len());
     let slots = contents.slots(logits).map_err(RestoreError::Why)?;
-    let possible = memory.capacity == learner.config.memory
-        && memory.presented_by_class.len() <= seen
+    let possible = memory.capacity == learner.config.replay.memory
+        && memory.seen_by_class.len() <= seen
         && is_possible(&slots, memory);
     if !possible {
-        return Err(RestoreError::Why("its memory does not hold what was presented to it".into()));
+        return Err(RestoreError::Why("its memory does not hold what it has seen".into()));
     }
-    learner.memory = Memory::restore(memory.capacity, slots, memory.presented_by_class.clone());
+    learner.memory = Memory::restore(memory.capacity, slots, memory.seen_by_class.clone());
     learner.cursor = position;
     if let Some(&CalibrationHeader { images }) = calibration.as_ref() {
         let network = learner.predictor().valid().with_running(&contents.state(CALIBRATION));
@@ -301,18 +302,18 @@ fn restore(header: &Header, contents: &Contents, parts: Parts) -> Result<Learner
     Ok(learner)
 }
 
-/// Whether a memory can hold these samples after what was presented to it.
-fn is_possible(slots: &[Memorized], MemoryHeader { capacity, presented_by_class }: &MemoryHeader) -> bool {
+/// Whether a memory can hold these samples after those that it has seen.
+fn is_possible(slots: &[Memorized], MemoryHeader { capacity, seen_by_class }: &MemoryHeader) -> bool {
     let add = |total: u64, count: &u64| total.checked_add(*count).filter(|&total| total < 1 << 60);
-    let Some(presented) = presented_by_class.iter().try_fold(0, add) else { return false };
-    let mut left = presented_by_class.clone();
+    let Some(seen) = seen_by_class.iter().try_fold(0, add) else { return false };
+    let mut left = seen_by_class.clone();
     for stored in slots {
         match left.get_mut(stored.sample.label.index()) {
             Some(left) if *left > 0 => *left -= 1,
             _ => return false,
         }
     }
-    slots.len() as u64 <= presented.min(*capacity as u64)
+    slots.len() as u64 <= seen.min(*capacity as u64)
 }
 
 fn floats<'a>(name: String, shape: Vec<usize>, pieces: impl Iterator<Item = Vec<f32>> + 'a) -> ArrayToWrite<'a> {

@@ -17,7 +17,7 @@ pub struct Aser {
 }
 
 impl Policy for Aser {
-    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng) {
+    fn insert(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng) {
         let samples = fill(memory, samples);
         if samples.is_empty() {
             return;
@@ -160,8 +160,8 @@ mod tests {
         for step in 0..200 {
             let rng = &mut Rng::new(0, RngStream::Reservoir, &[step]);
             let new = vec![sample(0, 5).into(), sample(1, 206).into()];
-            Aser { shapley: SHAPLEY }.offer(&mut memory, new, &mut Bytes, rng);
-            assert_eq!((memory.len(), memory.presented()), (10, 12 + 2 * step));
+            Aser { shapley: SHAPLEY }.insert(&mut memory, new, &mut Bytes, rng);
+            assert_eq!((memory.len(), memory.samples_seen()), (10, 12 + 2 * step));
         }
         let misplaced = |stored: &Memorized| stored.sample.label.0 == 0 && stored.sample.image[0] > 100;
         assert!(!memory.slots().iter().any(misplaced));
@@ -172,7 +172,7 @@ mod tests {
         let mut memory = full(&[0, 1, 0, 1]);
         let before = memory.slots().to_vec();
         let mut rng = Rng::new(0, RngStream::Reservoir, &[]);
-        Aser { shapley: SHAPLEY }.offer(&mut memory, vec![sample(0, 9).into()], &mut Bytes, &mut rng);
+        Aser { shapley: SHAPLEY }.insert(&mut memory, vec![sample(0, 9).into()], &mut Bytes, &mut rng);
         assert_eq!(memory.slots(), before);
     }
 }

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use crate::{
         gradients::Gradients,
-        methods::testing::{anchors, close, network, rows, values},
+        methods::testing::{close, network, rows, values, views},
         rng::RngStream,
         sample::TaskId,
     };
@@ -214,8 +214,7 @@ mod tests {
         let mut working = network(3);
         let mut method = started(ALWAYS, &working);
         let before = working.state();
-        let batch =
-            StepBatch { incoming: anchors(&[0, 1, 2], 1, &working), draws: Vec::new(), task: TaskId(0), seen: 3 };
+        let batch = StepBatch { incoming: views(&[0, 1, 2], 1, &working), draws: Vec::new(), task: TaskId(0), seen: 3 };
         let descent = method.descent(&mut working, &batch).unwrap();
         working = working.clone().plain_step(&descent.gradients, 0.1);
         let after = working.state();
@@ -230,8 +229,8 @@ mod tests {
     /// The network after a training pass and a step on noise.
     fn moved(network: &Network, seed: u64) -> Network {
         let mut network = network.clone();
-        let anchors = anchors(&[0, 1, 2], seed, &network);
-        let loss = cross_entropy(network.train_logits(anchors.images), &anchors.labels).mean();
+        let views = views(&[0, 1, 2], seed, &network);
+        let loss = cross_entropy(network.train_logits(views.images), &views.labels).mean();
         network.clone().plain_step(&Gradients::from_loss(&loss, &network), 1.0)
     }
 

@@ -1,8 +1,9 @@
 //! Cutting a data set into tasks: by classes, by domains, or by classes with blurred boundaries.
 
+use rehearsal_data::{Source, Split};
+
 use super::{ClassOrder, Plan, StreamError, StreamKind};
 use crate::{
-    datasets::{Source, Split},
     rng::{Rng, RngStream},
     sample::Class,
 };
