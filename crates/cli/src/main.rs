@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod exit_code;
 mod flags;
+mod hints;
 mod interrupt;
 mod output;
 mod photos;
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
         // `run` and `grid` have settings from files, too, and say themselves which are flags.
         let quotes_files = matches!(command, Command::Run(_) | Command::Grid(_));
         printer::message(&printable(&if quotes_files { text } else { as_flags(&text) }));
-        commands::grid::hint(&error).iter().for_each(|hint| printer::message(&format!("hint: {hint}")));
+        hints::hint(&error).iter().for_each(|hint| printer::message(&format!("hint: {hint}")));
         exit_code::exit_code(&error)
     })
 }
