@@ -1,4 +1,4 @@
-//! A method of your own, outside the crate, in a whole experiment: experience replay with the focal
+//! A custom method, outside the crate, in a whole experiment: experience replay with the focal
 //! loss, which looks most at what is not yet known. It is stopped in the middle and goes on from
 //! its checkpoint.
 //!

@@ -30,15 +30,15 @@ pub enum Insertion {
 }
 choice!(Insertion, "insertion", EveryEpoch = "every-epoch", FirstEpoch = "first-epoch");
 
-/// With which statistics of the norm a run tests.
+/// With which `BatchNorm` running statistics a run tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recalibrate {
     /// With those that training left: the paper's way.
     #[default]
     Off,
-    /// With those re-estimated from the memory.
+    /// With those recalibrated from the memory.
     Memory,
-    /// With either: results are those of `Off`, and those of `Memory` stand beside them.
+    /// With both: results are those of `Off`, and those of `Memory` stand beside them.
     Both,
 }
 choice!(Recalibrate, "kind of recalibration", Off = "off", Memory = "memory", Both = "both");
@@ -55,7 +55,7 @@ pub struct Config {
     /// Height and width of the images; the data set's own if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
-    /// Leave out files that are no images.
+    /// Leave out files that are not images.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad: bool,
     /// How tasks differ.
@@ -64,7 +64,7 @@ pub struct Config {
     /// Blurry streams: the share of each task's samples that comes from other tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blur: Option<f64>,
-    /// The classes of each task, by name, where the user lists them.
+    /// The classes of each task, by name, if the user lists them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_classes: Option<Vec<Vec<String>>>,
     /// Into how many tasks the classes are cut.
@@ -83,7 +83,7 @@ pub struct Config {
     /// How the learner learns.
     #[serde(flatten)]
     pub learner: LearnerConfig,
-    /// With which statistics of the norm it tests.
+    /// With which running statistics it tests.
     #[serde(default)]
     pub recalibrate: Recalibrate,
     /// Minutes between checkpoints inside a task.
@@ -135,9 +135,9 @@ impl Config {
         }
     }
 
-    /// Passes over each task of the plan: joint training has one task, and as many passes as all
-    /// tasks together would have.
-    pub fn passes(&self) -> usize {
+    /// Epochs of each task of the plan. Joint training has one task, and as many epochs as all tasks
+    /// together would have.
+    pub fn epochs(&self) -> usize {
         let epochs = self.learner.epochs.unwrap_or(1);
         if self.learner.method.kind.learns_jointly() { epochs * self.tasks } else { epochs }
     }
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_is_pcr_with_balanced_retrieval() {
+    fn the_default_is_pcr_with_balanced_retrieval() {
         let config = PartialConfig::default().resolve().unwrap();
         let learner = &config.learner;
         assert_eq!((learner.method.kind, learner.replay.retrieval), (MethodKind::Pcr, Some(RetrievalKind::Balanced)));
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_in_one_sentence() {
+    fn settings_that_make_no_sense_are_refused() {
         assert_eq!(
             refusal("method = 'prc'"),
             "line 1: `method`: there is no method `prc`: did you mean `pcr`? choose one of fine-tune, joint, er, a-gem, der-pp, aser, er-ace, cls-er, pcr"

@@ -77,8 +77,8 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// A new run on a data source of your own, or with a method, retrieval, memory policy or
-    /// backbone of your own. It writes nothing until [`Experiment::write_to`] says where.
+    /// A new run on a custom data source, or with a custom method, retrieval, memory policy or
+    /// backbone. It writes nothing until [`Experiment::write_to`] says where.
     ///
     /// # Errors
     /// See [`ExperimentError`].
@@ -150,7 +150,7 @@ impl Experiment {
             return Err(ConfigError::OtherData { found: data.sha256, expected: expected.clone() }.into());
         }
         let stream = Arc::new(Stream::new(source, &config.plan())?);
-        let learner_config = LearnerConfig { epochs: Some(config.passes()), ..config.learner.clone() };
+        let learner_config = LearnerConfig { epochs: Some(config.epochs()), ..config.learner.clone() };
         let learner = Learner::new(learner_config, stream.shape(), stream.class_names(), parts)?;
         let diagnostics = config.diagnostics.then(|| Diagnostics::new(learner.network()));
         let recalibration = (config.recalibrate != Recalibrate::Off).then(Recalibrations::default);
@@ -161,8 +161,7 @@ impl Experiment {
         Ok(Self { stream, learner, journal, tested: None })
     }
 
-    /// If it was asked for, goes on showing the run in `TensorBoard`: from the last step on, which is
-    /// written again.
+    /// If it was asked for, goes on showing the run in `TensorBoard`: from the last step on, which is written again.
     fn open_board(&mut self) -> Result<(), DirectoryError> {
         let Self { learner, journal, .. } = self;
         let (Some(directory), true) = (journal.path(), journal.config.tensorboard) else { return Ok(()) };
@@ -183,7 +182,7 @@ impl Experiment {
         &self.journal.config
     }
 
-    /// What is missing of its data, compared with what was published: a sentence for each data set.
+    /// What is missing of its data, compared with what was published, for each data set.
     pub fn incomplete_data(&self) -> &[String] {
         &self.journal.data.incomplete
     }
@@ -196,7 +195,7 @@ impl Experiment {
     /// Steps of the whole run.
     pub fn total_steps(&self) -> u64 {
         let batches: usize = self.stream.tasks().map(|task| self.stream.batches(task)).sum();
-        (batches as u64).saturating_mul(self.journal.config.passes() as u64)
+        (batches as u64).saturating_mul(self.journal.config.epochs() as u64)
     }
 
     /// The classes in order of appearance.

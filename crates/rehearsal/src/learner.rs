@@ -1,16 +1,15 @@
-//! The learner: a network, a method, a memory and a retrieval, and one step of them, which is
-//! Algorithm 1 of the paper.
+//! The learner: a network, a method, a memory and a retrieval, and one step of them, which is Algorithm 1 of the paper.
 //!
 //! One type serves the benchmark and a model that people keep. It knows its classes by name and
 //! grows when new ones come, and all that it is goes into one file:
 //!
 //! ```
-//! use rehearsal::{learner::Learner, sample::Image};
+//! use rehearsal::prelude::*;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let grey = |value: u8| Image::from(vec![value; 8 * 8 * 3]);
 //! # let (images, labels) = ([grey(10), grey(240)], ["dark", "bright"]);
-//! let mut learner = Learner::builder().size(8).seed(1).backbone(rehearsal::network::BackboneKind::Tiny).build()?;
+//! let mut learner = Learner::builder().size(8).seed(1).backbone(BackboneKind::Tiny).build()?;
 //! learner.learn_task(&images, &labels)?; // labels are names; new ones may come at any time
 //! for prediction in learner.predict(&images)? {
 //!     println!("{} {:.0} %", prediction.class, 100.0 * prediction.probability);
@@ -78,7 +77,7 @@ use crate::{
     views::{AugmentationKey, ViewBatch},
 };
 
-/// A classifier that keeps learning. A clone goes its own way; what both share is never changed.
+/// A classifier that keeps learning. A clone learns on its own: what both share is never changed.
 #[derive(Clone)]
 pub struct Learner {
     config: LearnerConfig,
@@ -108,7 +107,7 @@ pub struct Step {
     pub replayed: Vec<Vec<Replayed>>,
     /// Every stored sample whose change of loss was looked at, in the order of looking.
     pub candidates: Vec<Candidate>,
-    /// `[n, d]`: the features of the first draw's views in the training pass, where the method
+    /// `[n, d]`: the features of the first draw's views in the training pass, if the method
     /// has them. They begin with one row for each sample.
     pub features: Option<Tensor<2>>,
 }
@@ -166,8 +165,7 @@ impl Learner {
         if config.network.freeze_backbone {
             network.freeze_backbone();
         }
-        // A method without memory has neither: nothing is drawn from a memory without slots, and
-        // nothing stays there.
+        // A method without memory has neither: nothing is drawn from a memory without slots, and nothing stays there.
         let mut learner = Self {
             shape,
             classes: Classes::declared(declared),
@@ -185,8 +183,7 @@ impl Learner {
         Ok(learner)
     }
 
-    /// Learns from one batch of new samples of the current task, at the learning rate that a task
-    /// begins with.
+    /// Learns from one batch of new samples of the current task, at the learning rate that a task begins with.
     ///
     /// # Errors
     /// An image is of another size, or of a class that has not appeared. Nothing was learned then.
@@ -195,8 +192,7 @@ impl Learner {
         on_learner_threads(self.config.threads, || self.step_at(incoming, 0.0, &mut Clock::start()))
     }
 
-    /// One step, which is Algorithm 1 of the paper, when `progress` of the task's steps (0 to 1) have
-    /// been taken.
+    /// One step, which is Algorithm 1 of the paper, when `progress` of the task's steps (0 to 1) have been taken.
     fn step_at(&mut self, incoming: &[Sample], progress: f64, clock: &mut Clock) -> Step {
         self.calibrated = None;
         let lr = self.config.optimizer.rate(progress);
@@ -365,8 +361,7 @@ fn new_network(
     }
 }
 
-/// The samples of a step on their way into the memory, each with its row of logits: its last
-/// view's, where it had two.
+/// The samples of a step on their way into the memory, each with its row of logits: its last view's, if it had two.
 fn to_memorize(samples: &[Sample], logits: Option<Tensor<2>>) -> Vec<Memorized> {
     let mut memorized: Vec<Memorized> = samples.iter().cloned().map(Memorized::from).collect();
     if let Some(logits) = logits {

@@ -8,8 +8,7 @@ use crate::{device::upload, sample::Class};
 /// Over which proxies the contrastive loss sums in its denominator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denominator {
-    /// Those of the anchors' labels with multiplicity: a class with N anchors counts N times (PCR's
-    /// code).
+    /// Those of the anchors' labels with multiplicity: a class with N anchors counts N times (PCR's code).
     Multiset,
     /// Each class present once (the paper's equation).
     Set,

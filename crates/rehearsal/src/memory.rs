@@ -1,4 +1,4 @@
-//! The memory: raw images that outlive their task, and the policies that decide who stays.
+//! The memory (replay buffer): raw images that outlive their task, and the policies that decide which of them stay.
 
 mod aser;
 mod class_balanced;
@@ -40,6 +40,16 @@ impl From<Sample> for Memorized {
 }
 
 /// A bounded store of samples.
+///
+/// ```
+/// use rehearsal::{memory::Memory, prelude::*, sample::{Slot, TaskId}};
+///
+/// let mut memory = Memory::new(2);
+/// let sample = Sample { image: Image::from(vec![0; 3]), label: Class(0), task: TaskId(0) };
+/// memory.place(sample.clone().into(), Some(Slot(0))); // stored
+/// memory.place(sample.into(), None); // seen, not stored
+/// assert_eq!((memory.len(), memory.samples_seen()), (1, 2));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
     capacity: usize,
@@ -95,11 +105,10 @@ impl PolicyKind {
     }
 }
 
-/// Decides who stays in memory. It has no state of its own: what it notes about a sample stays
+/// Decides which samples stay in memory. It has no state of its own: what it notes about a sample stays
 /// with the sample, so that a resumed run decides as an uninterrupted one would.
 pub trait Policy: Send + Sync {
-    /// Inserts `samples`, all of one step, after that step: one call for each of
-    /// [`Memory::place`].
+    /// Inserts `samples`, all of one step, after that step: one call for each of [`Memory::place`].
     fn insert(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng);
 }
 
@@ -182,7 +191,7 @@ impl Memory {
         classes
     }
 
-    /// `count` distinct slots, uniformly, in the order drawn; all of them where fewer are stored.
+    /// `count` distinct slots, uniformly, in the order drawn; all of them if fewer are stored.
     pub fn draw(&self, count: usize, rng: &mut Rng) -> Vec<Slot> {
         rng.distinct(self.len(), count).into_iter().map(Slot).collect()
     }
@@ -196,8 +205,7 @@ impl Memory {
         drawn
     }
 
-    /// Stored logits get room for `classes` classes: what was never computed is NaN, which is no
-    /// target.
+    /// Stored logits get room for `classes` classes: what was never computed is NaN, which is no target.
     pub fn grow_logits(&mut self, classes: usize) {
         for logits in self.slots.iter_mut().filter_map(|stored| stored.logits.as_mut()) {
             let unknown = classes.saturating_sub(logits.len());
@@ -205,13 +213,12 @@ impl Memory {
         }
     }
 
-    /// Keeps only the samples that `keep` likes, in their order. The samples seen stay counted.
+    /// Keeps only the samples for which `keep` is true, in their order. The samples seen stay counted.
     pub fn retain(&mut self, keep: impl FnMut(&Memorized) -> bool) {
         self.slots.retain(keep);
     }
 
-    /// Changes how many samples fit. Where more are stored, the largest class gives way, sample by
-    /// sample.
+    /// Changes how many samples fit. Where more are stored, the largest class gives way, sample by sample.
     pub fn resize(&mut self, capacity: usize, rng: &mut Rng) {
         self.capacity = capacity;
         while self.len() > capacity {
@@ -221,8 +228,7 @@ impl Memory {
         }
     }
 
-    /// Counts a presentation and puts the sample into `slot`: a stored one's, a free one (which is
-    /// the next), or none.
+    /// Counts a presentation and puts the sample into `slot`: a stored one's, a free one (which is the next), or none.
     pub fn place(&mut self, sample: Memorized, slot: Option<Slot>) {
         let class = sample.sample.label.index();
         if self.seen_by_class.len() <= class {

@@ -6,7 +6,6 @@ mod der_pp;
 mod er;
 mod er_ace;
 mod fine_tune;
-mod joint;
 mod pcr;
 
 use burn::tensor::Tensor;
@@ -19,7 +18,6 @@ pub use der_pp::{DerPp, DerPpOptions};
 pub use er::{Er, Reduction};
 pub use er_ace::{AceHead, ErAce, ErAceOptions};
 pub use fine_tune::FineTune;
-pub use joint::Joint;
 pub use pcr::Pcr;
 
 use rehearsal_data::{choice, choice::About};
@@ -41,8 +39,7 @@ use crate::{
 pub struct StepBatch {
     /// The new samples.
     pub incoming: ViewBatch,
-    /// The replayed ones: as many draws as the method asked for, none while there is nothing to
-    /// replay.
+    /// The replayed ones: as many draws as the method asked for, none while there is nothing to replay.
     pub draws: Vec<Draw>,
     /// The task that is being learned.
     pub task: TaskId,
@@ -62,18 +59,18 @@ impl StepBatch {
 pub struct Draw {
     /// The samples.
     pub views: ViewBatch,
-    /// `[n, K]`: the logits that were stored with them, where the method keeps them; NaN for a
+    /// `[n, K]`: the logits that were stored with them, if the method keeps them; NaN for a
     /// class that was not known then.
     pub logits: Option<Tensor<2>>,
 }
 
 /// What a method's passes gave, before anything moves.
 pub struct Objective {
-    /// The loss to descend, `[1]`; none where the step only moves the running statistics.
+    /// The loss to descend, `[1]`; none if the step only moves the running statistics.
     pub loss: Option<Tensor<1>>,
-    /// `[n, K]`: the logits of the incoming views, where the method keeps them.
+    /// `[n, K]`: the logits of the incoming views, if the method keeps them.
     pub logits: Option<Tensor<2>>,
-    /// `[n, d]`: the features of the first draw's views, where the method has them at hand.
+    /// `[n, d]`: the features of the first draw's views, if the method has them at hand.
     pub features: Option<Tensor<2>>,
 }
 
@@ -103,7 +100,7 @@ pub trait Method: DynClone + Send + Sync {
     /// The loss, from training-mode passes through `network`.
     fn objective(&mut self, network: &mut Network, batch: &StepBatch) -> Objective;
 
-    /// Where to go: along the gradient of the loss, unless the method knows better. None where the
+    /// Where to go: along the gradient of the loss, unless the method knows better. None if the
     /// step only moves the running statistics.
     fn descent(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Descent> {
         let Objective { loss, logits, features } = self.objective(network, batch);
@@ -138,7 +135,7 @@ pub trait Method: DynClone + Send + Sync {
     }
 
     /// Under what name [`Method::state`] has the network that predicts, such as `stable.`; none
-    /// where that is the one that learns.
+    /// if that is the one that learns.
     fn predictor_prefix(&self) -> Option<&'static str> {
         None
     }
@@ -262,8 +259,7 @@ impl MethodConfig {
     pub fn build(&self) -> Box<dyn Method> {
         let &Self { temperature, denominator, reduction, der_pp, er_ace, cls_er, .. } = self;
         match self.kind {
-            MethodKind::FineTune => Box::new(FineTune),
-            MethodKind::Joint => Box::new(Joint),
+            MethodKind::FineTune | MethodKind::Joint => Box::new(FineTune),
             MethodKind::Er | MethodKind::Aser => Box::new(Er { reduction }),
             MethodKind::AGem => Box::new(AGem),
             MethodKind::DerPp => Box::new(DerPp(der_pp)),

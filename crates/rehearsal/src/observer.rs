@@ -1,4 +1,4 @@
-//! Watching a learner: what a progress bar sees, and how it can stop the training.
+//! Callbacks: what a progress bar sees of the training, and how it can stop it.
 
 use std::ops::ControlFlow;
 

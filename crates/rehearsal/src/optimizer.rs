@@ -23,7 +23,7 @@ pub enum Schedule {
 }
 choice!(Schedule, "schedule", Constant = "constant", Cosine = "cosine", Step = "step");
 
-/// What the optimizer is told.
+/// Options of the optimizer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct OptimizerConfig {

@@ -1,5 +1,4 @@
-//! What a retrieval may ask before a step. Nothing is computed until asked, and the virtual step at
-//! most once per step.
+//! What a retrieval may ask before a step. Nothing is computed until asked, and the virtual step at most once per step.
 
 mod look_ahead;
 
@@ -18,8 +17,7 @@ use crate::{
     views::ViewBatch,
 };
 
-/// Answers a retrieval's questions about stored samples. A test answers from a table, and only what
-/// it will be asked.
+/// Answers a retrieval's questions about stored samples. A test answers from a table, and only what it will be asked.
 pub trait Probe {
     /// For each slot, how much the coming update would change its loss: ce(x; θ − lr·g) − ce(x; θ)
     /// over the seen classes. The slots are one draw and go through the network as one batch.
@@ -119,8 +117,7 @@ pub struct StepProbe<'a> {
 }
 
 impl<'a> StepProbe<'a> {
-    /// Answers for `memory`, before a step of `network`; `mark` is told when the virtual step is
-    /// done.
+    /// Answers for `memory`, before a step of `network`; `mark` is told when the virtual step is done.
     pub fn new(
         network: &'a Network,
         memory: &'a Memory,

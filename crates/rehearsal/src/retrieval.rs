@@ -18,7 +18,28 @@ use rehearsal_data::{choice, choice::About};
 
 use crate::{memory::Memory, probe::Probe, rng::Rng, sample::Slot, shapley::ShapleyOptions};
 
-/// Decides who is replayed. It has no state of its own, so that a resumed run chooses as an
+/// Decides which stored samples are replayed.
+///
+/// ```
+/// use rehearsal::{memory::Memory, prelude::*, probe::Probe, retrieval::{Retrieval, Retrieved}, rng::Rng, sample::Slot};
+///
+/// /// The samples that were stored last.
+/// struct Newest(usize);
+///
+/// impl Retrieval for Newest {
+///     fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, _: &mut Rng) -> Vec<Retrieved> {
+///         (0..memory.len()).rev().take(self.0).map(|slot| Slot(slot).into()).collect()
+///     }
+/// }
+///
+/// # fn main() -> Result<(), LearnerError> {
+/// let parts = Parts::new().retrieval("newest", Newest(10));
+/// let learner = Learner::builder().size(8).backbone(BackboneKind::Tiny).parts(parts).build()?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// It has no state of its own, so that a resumed run chooses as an
 /// uninterrupted one would: all it may go by is the memory, the probe and the draws.
 pub trait Retrieval: Send + Sync {
     /// What to replay, in training order; nothing from an empty memory. A slot may appear twice.
@@ -30,9 +51,9 @@ pub trait Retrieval: Send + Sync {
 pub struct Retrieved {
     /// Where it is stored.
     pub slot: Slot,
-    /// The end of loss change that it was chosen from, where it was chosen by that.
+    /// The end of loss change that it was chosen from, if it was chosen by that.
     pub side: Option<Side>,
-    /// How much the coming update would change its loss, where that was asked.
+    /// How much the coming update would change its loss, if that was asked.
     pub loss_change: Option<f32>,
 }
 
@@ -79,7 +100,7 @@ choice!(
     MemoryMatch = "memory-match",
 );
 
-/// What the retrievals can be told.
+/// Options of the retrievals.
 #[derive(Clone, Copy, Debug)]
 pub struct RetrievalOptions {
     /// How many samples.
@@ -108,8 +129,7 @@ impl RetrievalKind {
         }
     }
 
-    /// The split between both ends of loss change that the name stands for, where it stands for
-    /// one.
+    /// The split between both ends of loss change that the name stands for, if it stands for one.
     pub fn default_ratio(self, retrieved: usize) -> Option<Ratio> {
         match self {
             Self::Mir => Some(Ratio { high: retrieved, low: 0 }),
@@ -133,8 +153,7 @@ impl RetrievalKind {
     }
 }
 
-/// How many samples come from the high end of loss change (conflicting) and from the low end
-/// (aligned). Written `5:5`.
+/// How many samples come from the high end of loss change (conflicting) and from the low end (aligned). Written `5:5`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Ratio {

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sample::{Class, Sample};
 
-/// How a candidate's value to old samples (cooperative) and to new ones (adversarial) become one
-/// score.
+/// How a candidate's value to old samples (cooperative) and to new ones (adversarial) become one score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapleyScore {
     /// Mean cooperative value − mean adversarial value.

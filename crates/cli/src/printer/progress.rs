@@ -72,7 +72,7 @@ impl Progress {
         } else {
             Display::Lines { last: Instant::now() }
         };
-        let (tasks, epochs, batch) = (config.plan().tasks, config.passes(), config.learner.batch);
+        let (tasks, epochs, batch) = (config.plan().tasks, config.epochs(), config.learner.batch);
         Self { display, tasks, epochs, batch, total, before, start: Instant::now(), loss: None }
     }
 

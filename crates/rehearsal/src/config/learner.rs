@@ -205,8 +205,7 @@ impl NetworkConfig {
     }
 }
 
-/// A method without memory has neither: nothing is drawn from a memory without slots, and nothing
-/// stays there.
+/// A method without memory has neither: nothing is drawn from a memory without slots, and nothing stays there.
 impl ReplayConfig {
     pub(crate) fn build_retrieval(&self) -> Arc<dyn Retrieval> {
         let Self { retrieved: count, ratio, candidates, shapley, .. } = *self;

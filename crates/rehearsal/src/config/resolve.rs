@@ -22,7 +22,7 @@ impl PartialConfig {
     pub fn resolve(&self) -> Result<Config, ConfigError> {
         let learner = self.learner()?;
         let given = self.clone().complete();
-        // What only runs write is no part of a config.
+        // Only runs write these.
         let _ = (&given.version, &given.data_sha256, &given.incomplete_data);
         let config = Config {
             tasks: given.task_count()?,

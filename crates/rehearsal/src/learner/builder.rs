@@ -82,7 +82,7 @@ impl LearnerBuilder {
         self
     }
 
-    /// Who is replayed.
+    /// Which samples are replayed.
     pub fn retrieval(mut self, retrieval: RetrievalKind) -> Self {
         self.settings.retrieval = Some(retrieval);
         self
@@ -112,8 +112,7 @@ impl LearnerBuilder {
         self
     }
 
-    /// Whether training changes the head alone. Give the backbone its weights with
-    /// [`Learner::load_network`].
+    /// Whether training changes the head alone. Give the backbone its weights with [`Learner::load_network`].
     pub fn freeze_backbone(self, freeze: bool) -> Self {
         self.configure(move |config| config.network.freeze_backbone = freeze)
     }

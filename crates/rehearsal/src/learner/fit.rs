@@ -46,7 +46,7 @@ impl Learner {
     /// continued where it was, to the same bits, by the same samples.
     ///
     /// ```
-    /// use rehearsal::{learner::{FitOptions, Learner}, observer::{Observer, StepEvent}, sample::Image};
+    /// use rehearsal::prelude::*;
     /// use std::ops::ControlFlow;
     ///
     /// struct FirstSteps(u64);
@@ -60,7 +60,7 @@ impl Learner {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let images = [10, 240].map(|grey| Image::from(vec![grey; 8 * 8 * 3]));
-    /// let mut learner = Learner::builder().size(8).backbone(rehearsal::network::BackboneKind::Tiny).build()?;
+    /// let mut learner = Learner::builder().size(8).backbone(BackboneKind::Tiny).build()?;
     /// let samples = learner.samples(&images, &["dark", "bright"])?;
     /// assert!(learner.fit(&samples, FitOptions::default(), &mut FirstSteps(3))?.is_stopped);
     /// assert!(!learner.fit(&samples, FitOptions::default(), &mut ())?.is_stopped);
@@ -211,8 +211,7 @@ impl Learner {
     /// Takes one step on a batch of the current task. Labels are names; new ones may come at any time.
     ///
     /// # Errors
-    /// An image is of another size, or there are not as many labels as images. The learner is as it
-    /// was then.
+    /// An image is of another size, or there are not as many labels as images. The learner is as it was then.
     pub fn learn_batch<S: AsRef<str>>(&mut self, images: &[Image], labels: &[S]) -> Result<Step, LearnerError> {
         let labelled = self.samples(images, labels)?;
         self.begin_task(&labelled.classes)?;

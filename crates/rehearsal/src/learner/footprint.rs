@@ -50,8 +50,7 @@ pub fn check_room(config: &LearnerConfig, shape: ImageShape, classes: usize) -> 
     check_memory(config, &plan, shape, classes, 1, Use::Learn)
 }
 
-/// Refuses a learner that needs more memory than this machine has. `draws` is how often its method
-/// replays in a step.
+/// Refuses a learner that needs more memory than this machine has. `draws` is how often its method replays in a step.
 pub(super) fn check_memory(
     config: &LearnerConfig,
     plan: &Plan,
@@ -111,8 +110,7 @@ fn floats(plan: &Plan, shape: ImageShape, classes: usize) -> Floats {
     })
 }
 
-/// The memory of this machine, or what this process may use of it, in bytes, where the system tells
-/// (Linux).
+/// The memory of this machine, or what this process may use of it, in bytes, if the system tells (Linux).
 pub fn machine_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

@@ -1,5 +1,4 @@
-//! Asking a learner what it sees. Nothing of it changes, so that many threads may ask while a clone
-//! learns.
+//! Asking a learner what it sees. Nothing of it changes, so that many threads may ask while a clone learns.
 
 use std::sync::Arc;
 
@@ -12,8 +11,7 @@ use crate::{
     sample::{Class, Image, Sample, to_tensor},
 };
 
-/// Images per batch. The result does not depend on it; as many as a draw of candidates share its
-/// workspace.
+/// Images per batch. The result does not depend on it; as many as a draw of candidates share its workspace.
 const BATCH: usize = 50;
 
 /// Batches whose logits come to the host together: on a GPU it waits once for all of them.

@@ -54,7 +54,7 @@ impl Learner {
     }
 }
 
-/// The logits stored in `slots`, one row for each of `views` views; none where a slot has none.
+/// The logits stored in `slots`, one row for each of `views` views; none if a slot has none.
 pub(super) fn stored_logits(memory: &Memory, slots: &[Slot], views: usize, device: &Device) -> Option<Tensor<2>> {
     let rows: Option<Vec<&[f32]>> = slots.iter().map(|slot| memory.slots()[slot.0].logits.as_deref()).collect();
     let rows = rows.filter(|rows| !rows.is_empty())?;

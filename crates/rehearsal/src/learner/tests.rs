@@ -278,8 +278,7 @@ fn a_flipped_bit_anywhere_is_refused() {
     learner.learn_task(&images, &labels).unwrap();
     learner.save(&path).unwrap();
     let bytes = std::fs::read(&path).unwrap();
-    // Every byte of the header and the first of the data, and every 7th after them; another bit
-    // each.
+    // Every byte of the header and the first of the data, and every 7th after them; another bit each.
     for index in (0..bytes.len()).filter(|index| *index < 6000 || index % 7 == 0) {
         let mut damaged = bytes.clone();
         damaged[index] ^= 1 << (index % 8);
@@ -522,8 +521,7 @@ fn coloured(classes: std::ops::Range<usize>) -> (Vec<Image>, Vec<&'static str>) 
     classes.flat_map(|class| (0..6).map(move |index| (image(class, index), CLASSES[class]))).unzip()
 }
 
-/// A learner with a trained and frozen backbone, after two tasks of two classes, and its state
-/// before.
+/// A learner with a trained and frozen backbone, after two tasks of two classes, and its state before.
 fn frozen(backbone: &str, settings: &str) -> (Learner, State) {
     let base = format!(
         "backbone = '{backbone}'\nwidth = 4\nthreads = 1\nmemory = 24\nretrieved = 8\ncandidates = 8\nbatch = 4\n\

@@ -1,4 +1,4 @@
-//! The update of ASER (Shim et al., 2021): who stays is who helps most to classify the memory by
+//! The update of ASER (Shim et al., 2021): those samples stay that help most to classify the memory by
 //! nearest neighbours.
 
 use super::{Memorized, Memory, Policy, fill};
@@ -151,8 +151,7 @@ mod tests {
 
     #[test]
     fn a_stored_sample_among_another_class_gives_way_in_time() {
-        // Class 0 lives at small bytes, class 1 at large ones; slot 9 holds a class 0 that looks
-        // like class 1.
+        // Class 0 lives at small bytes, class 1 at large ones; slot 9 holds a class 0 that looks like class 1.
         let mut memory = full(&[0, 0, 0, 0, 0, 1, 1, 1, 1, 0]);
         for slot in 5..10 {
             memory.slots[slot].sample.image = [200 + slot as u8].into();

@@ -87,8 +87,7 @@ fn similarities(rows: &[FlatGradient], batches: &[&[Sample]], probe: &mut dyn Sa
     FlatGradient::cosines(rows, gradients).into_iter().map(highest).collect()
 }
 
-/// `count` distinct slots, those of high similarities (gradients like the others') with higher
-/// probability.
+/// `count` distinct slots, those of high similarities (gradients like the others') with higher probability.
 fn draw(memory: &Memory, count: usize, rng: &mut Rng) -> Vec<Slot> {
     let similarities: Vec<f64> = memory.slots().iter().map(|stored| f64::from(stored.similarity)).collect();
     rng.weighted_distinct(&weights(&similarities), count).into_iter().map(Slot).collect()
@@ -116,8 +115,7 @@ mod tests {
         rng::RngStream,
     };
 
-    /// The gradient of a group is its mean image, as a point on the circle: byte 0 is east, 64
-    /// north, 128 west.
+    /// The gradient of a group is its mean image, as a point on the circle: byte 0 is east, 64 north, 128 west.
     struct Circle;
 
     impl SampleProbe for Circle {

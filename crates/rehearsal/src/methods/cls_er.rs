@@ -123,16 +123,14 @@ impl Method for ClsEr {
     }
 }
 
-/// For each row the logits of whichever network is surer of the label; of equals, the plastic
-/// one's.
+/// For each row the logits of whichever network is surer of the label; of equals, the plastic one's.
 fn better(stable: Tensor<2>, plastic: Tensor<2>, labels: &[Class]) -> Tensor<2> {
     let surer = cross_entropy(stable.clone(), labels).lower(cross_entropy(plastic.clone(), labels));
     let [count, classes] = stable.dims();
     plastic.mask_where(surer.reshape([count, 1]).expand([count, classes]), stable)
 }
 
-/// The share of itself that an averaged network keeps at a step, counted from 1: at first it
-/// follows closely.
+/// The share of itself that an averaged network keeps at a step, counted from 1: at first it follows closely.
 fn share(steps: u64, alpha: f64) -> f64 {
     (1.0 - 1.0 / (steps as f64 + 1.0)).min(alpha)
 }

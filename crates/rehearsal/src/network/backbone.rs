@@ -225,7 +225,7 @@ pub enum Kernels {
 choice!(Kernels, "kind of kernels", Winograd = "winograd", Direct = "direct", Composed = "composed");
 
 impl Kernels {
-    /// The fused kernels' algorithm, where they are used.
+    /// The fused kernels' algorithm, if they are used.
     pub(super) fn algorithm(self) -> Option<Algorithm> {
         match self {
             Self::Winograd => Some(Algorithm::Fastest),

@@ -37,8 +37,7 @@ impl Retrieval for Aser {
 }
 
 impl Aser {
-    /// The score of each candidate; `cooperative` are other stored samples, `adversarial` the
-    /// incoming ones.
+    /// The score of each candidate; `cooperative` are other stored samples, `adversarial` the incoming ones.
     fn scores(&self, candidates: &Points, cooperative: &Points, adversarial: &Points) -> Vec<f64> {
         let rows = |points| knn_shapley(candidates, points, self.shapley.neighbours);
         let (cooperative, adversarial) = (rows(cooperative), rows(adversarial));

@@ -16,8 +16,7 @@ pub struct MemoryMatch {
 }
 
 impl Retrieval for MemoryMatch {
-    /// The drawn, then their partners in the same order; at random where the memory has no such
-    /// pairs.
+    /// The drawn, then their partners in the same order; at random where the memory has no such pairs.
     fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
         if memory.samples_seen() <= WARM_UP {
             return Vec::new();
@@ -30,7 +29,7 @@ impl Retrieval for MemoryMatch {
     }
 }
 
-/// One draw and its partners, all distinct; none where a class has no partner left.
+/// One draw and its partners, all distinct; none if a class has no partner left.
 fn matched(memory: &Memory, by_class: &[Vec<Slot>], pairs: usize, rng: &mut Rng) -> Option<Vec<Slot>> {
     let mut slots = memory.draw(pairs, rng);
     for drawn in 0..pairs {
