@@ -2,7 +2,12 @@
 //! command line adds this second line.
 
 use anyhow::Error;
-use rehearsal::{experiment::ExperimentError, learner::LearnerError};
+use rehearsal::{
+    config::ConfigError,
+    device::{DeviceError, DeviceKind},
+    experiment::ExperimentError,
+    learner::LearnerError,
+};
 use rehearsal_data::{DataError, Dataset, LONGEST_SIDE, catalogue::card};
 use rehearsal_grid::{
     PlanError,
@@ -23,7 +28,8 @@ pub fn print_hint(error: &Error) {
 pub fn hint(error: &Error) -> Option<String> {
     let grid = error.downcast_ref().and_then(for_grid).map(str::to_owned);
     let model = || error.downcast_ref().and_then(for_model);
-    grid.or_else(model).or_else(|| data_error(error).and_then(for_data))
+    let device = || device_error(error).and_then(for_device);
+    grid.or_else(model).or_else(device).or_else(|| data_error(error).and_then(for_data))
 }
 
 /// What to do about an error of a model.
@@ -49,6 +55,50 @@ fn for_grid(error: &PlanError) -> Option<&'static str> {
             Some("on one machine use `rehearsal grid`; `--script-only` writes the script without Slurm")
         }
         PlanError::Script(ScriptError::TooShort { .. }) => Some("give a longer `--time` or a shorter `--warning`"),
+        _ => None,
+    }
+}
+
+/// What to do about a device that cannot be used.
+fn for_device(error: &DeviceError) -> Option<String> {
+    let feature = match error {
+        DeviceError::NotBuilt(kind) => *kind,
+        DeviceError::Unknown(_) if !DeviceKind::ALL.into_iter().skip(1).any(DeviceKind::is_built) => DeviceKind::Wgpu,
+        _ => return None,
+    };
+    Some(format!("for a GPU, build it with `cargo install --path crates/cli --features {feature}`"))
+}
+
+/// The error of a device, through the errors that pass it on.
+fn device_error(error: &Error) -> Option<&DeviceError> {
+    error
+        .downcast_ref()
+        .or_else(|| error.downcast_ref().and_then(of_config))
+        .or_else(|| error.downcast_ref().and_then(of_experiment))
+        .or_else(|| error.downcast_ref().and_then(of_learner))
+        .or_else(|| error.downcast_ref().and_then(of_model))
+}
+
+fn of_config(error: &ConfigError) -> Option<&DeviceError> {
+    if let ConfigError::Device(error) = error { Some(error) } else { None }
+}
+
+fn of_learner(error: &LearnerError) -> Option<&DeviceError> {
+    match error {
+        LearnerError::Device(error) => Some(error),
+        LearnerError::Config(error) => of_config(error),
+        _ => None,
+    }
+}
+
+fn of_model(error: &ModelError) -> Option<&DeviceError> {
+    if let ModelError::Learner(error) = error { of_learner(error) } else { None }
+}
+
+fn of_experiment(error: &ExperimentError) -> Option<&DeviceError> {
+    match error {
+        ExperimentError::Refused(error) => of_config(error),
+        ExperimentError::Learner(error) => of_learner(error),
         _ => None,
     }
 }
@@ -121,5 +171,22 @@ mod tests {
         assert_eq!(hint(&anyhow::anyhow!("no")), None);
         let by_hand = hint(&DataError::ByHand(Dataset::MiniImagenet).into()).unwrap();
         assert!(by_hand.contains("mini-imagenet-cache-val.pkl") && by_hand.contains("`--from FILE`"), "{by_hand}");
+    }
+
+    #[test]
+    fn a_device_that_was_not_built_gets_the_command_that_builds_it_wherever_it_was_asked_for() {
+        let missing = || DeviceError::NotBuilt(DeviceKind::Cuda);
+        let config = || ConfigError::from(missing());
+        for error in [
+            Error::from(missing()),
+            config().into(),
+            LearnerError::from(missing()).into(),
+            LearnerError::from(config()).into(),
+            ExperimentError::from(config()).into(),
+            ModelError::from(LearnerError::from(missing())).into(),
+        ] {
+            assert!(hint(&error).is_some_and(|hint| hint.ends_with("--features cuda`")), "{error:#}");
+        }
+        assert_eq!(hint(&LearnerError::NoImages.into()), None);
     }
 }

@@ -209,10 +209,9 @@ fn names_that_do_not_exist() {
     refused(&["run", "--class-order", "random"], "there is no class order `random`");
     refused(&["run", "--device", "gpu"], "there is no device `gpu`");
     refused(&["run", "--device", "cpu:1"], "there is one processor");
-    refused(&["run", "--device", "cuda:x"], "`cuda:x` is no device: write cuda, or cuda:1");
+    refused(&["run", "--device", "cuda:x"], "`cuda:x` is not a device: write cuda, or cuda:1");
     if !cfg!(feature = "wgpu") {
-        let way =
-            "this program was built without wgpu: build it with `cargo install --path crates/cli --features wgpu`";
+        let way = "this program was built without wgpu\nhint: for a GPU, build it with `cargo install";
         refused(&["run", "--device", "wgpu"], way);
         refused(&["bench", "step", "--device", "wgpu"], way);
     }

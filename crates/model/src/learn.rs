@@ -312,7 +312,7 @@ fn prepare(
         let _ = classes.appear(&photo.class);
     }
     let count = classes.active().count();
-    if learner.config().method.replays() {
+    if learner.config().method.kind.replays() {
         if memory < count {
             return Err(ModelError::SmallMemory { memory, classes: count });
         }

@@ -79,7 +79,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Parts::new().backbone("shallow", build)
     };
     let place = tempfile::tempdir()?;
-    let run = |name: &str, observer: &mut (dyn Observer + Send)| {
+    let run = |name: &str, observer: &mut dyn Observer| {
         let mut experiment = Experiment::with_parts(&settings, source()?, parts())?;
         experiment.write_to(&place.path().join(name))?;
         experiment.run(observer)

@@ -1,4 +1,4 @@
-//! A method of your own, outside the crate, in a whole experiment: experience replay with the focal
+//! A custom method, outside the crate, in a whole experiment: experience replay with the focal
 //! loss, which looks most at what is not yet known. It is stopped in the middle and goes on from
 //! its checkpoint.
 //!
@@ -15,7 +15,7 @@ use rehearsal::{
     methods::{Method, Objective, StepBatch},
     network::Network,
     observer::{Observer, StepEvent},
-    views::Anchors,
+    views::ViewBatch,
 };
 
 #[derive(Clone)]
@@ -25,8 +25,8 @@ struct FocalReplay {
 
 impl FocalReplay {
     /// The mean of (1 − p)^γ · −log p, p being the probability of the label.
-    fn focal(&self, network: &mut Network, anchors: &Anchors) -> Tensor<1> {
-        let losses = cross_entropy(network.train_logits(anchors.images.clone()), &anchors.labels);
+    fn focal(&self, network: &mut Network, views: &ViewBatch) -> Tensor<1> {
+        let losses = cross_entropy(network.train_logits(views.images.clone()), &views.labels);
         let doubt = losses.clone().neg().exp().neg() + 1.0;
         (doubt.clamp_min(1e-6).powf_scalar(self.gamma) * losses).mean()
     }

@@ -1,4 +1,4 @@
-//! A retrieval of your own, outside the crate, in a whole experiment: replay the samples that the
+//! A custom retrieval, outside the crate, in a whole experiment: replay the samples that the
 //! network's features place farthest from the new ones.
 //!
 //!     cargo run --release -p rehearsal --example custom_retrieval

@@ -58,7 +58,7 @@ fn planned() -> Parts {
     })
 }
 
-/// Learns 60 images of each class in two tasks, and re-estimates the norm's statistics.
+/// Learns 60 images of each class in two tasks, and recalibrates.
 fn learn(source: &dyn Source, shape: ImageShape, settings: &str, parts: Parts) -> Result<Learner, Box<dyn Error>> {
     let settings = PartialConfig::parse("width = 4\nmemory = 200")?.overridden_by(&PartialConfig::parse(settings)?);
     let names = source.class_names();

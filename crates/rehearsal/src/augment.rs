@@ -1,8 +1,6 @@
-//! Augmented views of images, on the host, on bytes: random resized crop, flip, colour jitter,
-//! greyscale.
+//! Augmented views of images, on the host, on bytes: random resized crop, flip, colour jitter, greyscale.
 //!
-//! A view depends on nothing but the image and its own [`Rng`], so views are made in parallel and
-//! in any order.
+//! A view depends on nothing but the image and its own [`Rng`], so views are made in parallel and in any order.
 
 mod colour;
 mod resize;
@@ -19,8 +17,7 @@ const FLIP: f64 = 0.5;
 const JITTER: f64 = 0.8;
 const GREY: f64 = 0.2;
 
-/// An augmented view of `image`, of the same shape. Grey images (1 channel) skip saturation, hue
-/// and greyscale.
+/// An augmented view of `image`, of the same shape. Grey images (1 channel) skip saturation, hue and greyscale.
 pub fn augment(image: &[u8], shape: ImageShape, rng: &mut Rng) -> Image {
     let mut view = resize::bilinear(image, shape, crop(shape, rng), shape);
     if rng.happens(FLIP) {
@@ -35,8 +32,7 @@ pub fn augment(image: &[u8], shape: ImageShape, rng: &mut Rng) -> Image {
     view.into()
 }
 
-/// A random window: up to ten tries of area and aspect, then the largest centred one within the
-/// limits of aspect.
+/// A random window: up to ten tries of area and aspect, then the largest centred one within the limits of aspect.
 fn crop(shape: ImageShape, rng: &mut Rng) -> Window {
     for _ in 0..10 {
         let area = rng.uniform(AREA.0, AREA.1);
@@ -50,8 +46,7 @@ fn crop(shape: ImageShape, rng: &mut Rng) -> Window {
     centre_crop(shape)
 }
 
-/// Width and height of a crop of that share of the image's area, width / height = `aspect`; none
-/// where it does not fit.
+/// Width and height of a crop of that share of the image's area, width / height = `aspect`; none if it does not fit.
 fn crop_size(area: f64, aspect: f64, shape: ImageShape) -> Option<(usize, usize)> {
     let pixels = area * (shape.height * shape.width) as f64;
     let width = (pixels * aspect).sqrt().round() as usize;

@@ -13,34 +13,32 @@ use serde::{Deserialize, Serialize};
 
 pub use combinations::Combination;
 pub use error::ConfigError;
-pub use learner::LearnerConfig;
+pub use learner::{LearnerConfig, NetworkConfig, ReplayConfig};
 pub use partial::PartialConfig;
 
-use crate::{
-    choice::choice,
-    datasets::{Chain, Request},
-    stream::{ClassOrder, Plan, StreamKind},
-};
+use rehearsal_data::{Chain, Request, choice};
+
+use crate::stream::{ClassOrder, Plan, StreamKind};
 
 /// When the samples of a step may enter the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
+pub enum Insertion {
     /// In every epoch: an image can occupy several slots.
     EveryEpoch,
     /// In the first epoch of its task only.
     FirstEpoch,
 }
-choice!(Offer, "offer", EveryEpoch = "every-epoch", FirstEpoch = "first-epoch");
+choice!(Insertion, "insertion", EveryEpoch = "every-epoch", FirstEpoch = "first-epoch");
 
-/// With which statistics of the norm a run tests.
+/// With which `BatchNorm` running statistics a run tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recalibrate {
     /// With those that training left: the paper's way.
     #[default]
     Off,
-    /// With those re-estimated from the memory.
+    /// With those recalibrated from the memory.
     Memory,
-    /// With either: results are those of `Off`, and those of `Memory` stand beside them.
+    /// With both: results are those of `Off`, and those of `Memory` stand beside them.
     Both,
 }
 choice!(Recalibrate, "kind of recalibration", Off = "off", Memory = "memory", Both = "both");
@@ -57,7 +55,7 @@ pub struct Config {
     /// Height and width of the images; the data set's own if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
-    /// Leave out files that are no images.
+    /// Leave out files that are not images.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad: bool,
     /// How tasks differ.
@@ -66,7 +64,7 @@ pub struct Config {
     /// Blurry streams: the share of each task's samples that comes from other tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blur: Option<f64>,
-    /// The classes of each task, by name, where the user lists them.
+    /// The classes of each task, by name, if the user lists them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_classes: Option<Vec<Vec<String>>>,
     /// Into how many tasks the classes are cut.
@@ -85,7 +83,7 @@ pub struct Config {
     /// How the learner learns.
     #[serde(flatten)]
     pub learner: LearnerConfig,
-    /// With which statistics of the norm it tests.
+    /// With which running statistics it tests.
     #[serde(default)]
     pub recalibrate: Recalibrate,
     /// Minutes between checkpoints inside a task.
@@ -119,7 +117,7 @@ impl Config {
 
     /// How the data set is cut.
     pub fn plan(&self) -> Plan {
-        let joint = self.learner.method.learns_jointly();
+        let joint = self.learner.method.kind.learns_jointly();
         Plan {
             kind: if joint && self.stream == StreamKind::Blurry { StreamKind::ClassIncremental } else { self.stream },
             blur: self.blur.unwrap_or(0.0),
@@ -137,16 +135,17 @@ impl Config {
         }
     }
 
-    /// Passes over each task of the plan: joint training has one task, and as many passes as all
-    /// tasks together would have.
-    pub fn passes(&self) -> usize {
+    /// Epochs of each task of the plan. Joint training has one task, and as many epochs as all tasks
+    /// together would have.
+    pub fn epochs(&self) -> usize {
         let epochs = self.learner.epochs.unwrap_or(1);
-        if self.learner.method.learns_jointly() { epochs * self.tasks } else { epochs }
+        if self.learner.method.kind.learns_jointly() { epochs * self.tasks } else { epochs }
     }
 
     /// A short name for the run, such as `pcr-balanced-embedded-seed0`.
     pub fn name(&self) -> String {
-        let LearnerConfig { method, seed, retrieval, .. } = &self.learner;
+        let LearnerConfig { method, seed, replay, .. } = &self.learner;
+        let (method, retrieval) = (method.kind, replay.retrieval);
         let retrieval = retrieval.map(|retrieval| format!("{retrieval}-")).unwrap_or_default();
         format!("{method}-{retrieval}{}-seed{seed}", self.dataset)
     }
@@ -188,11 +187,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_is_pcr_with_balanced_retrieval() {
+    fn the_default_is_pcr_with_balanced_retrieval() {
         let config = PartialConfig::default().resolve().unwrap();
         let learner = &config.learner;
-        assert_eq!((learner.method, learner.retrieval), (MethodKind::Pcr, Some(RetrievalKind::Balanced)));
-        assert_eq!((learner.ratio, config.tasks), (Some(Ratio { high: 5, low: 5 }), 5));
+        assert_eq!((learner.method.kind, learner.replay.retrieval), (MethodKind::Pcr, Some(RetrievalKind::Balanced)));
+        assert_eq!((learner.replay.ratio, config.tasks), (Some(Ratio { high: 5, low: 5 }), 5));
         assert_eq!(config.name(), "pcr-balanced-embedded-seed0");
     }
 
@@ -229,24 +228,27 @@ mod tests {
         let with = |file: &str, flags: &str| {
             resolved(file).overridden_by(&PartialConfig::parse(flags).unwrap()).resolve().unwrap().learner
         };
-        assert_eq!(with("", "retrieval = 'mir'").ratio, Some(Ratio { high: 10, low: 0 }));
-        assert_eq!(with("ratio = '7:3'", "retrieved = 4").ratio, Some(Ratio { high: 2, low: 2 }));
-        assert_eq!(with("", "method = 'fine-tune'").retrieval, None);
-        assert_eq!(with("method = 'fine-tune'", "method = 'er'").memory, 500);
-        assert_eq!(with("", "retrieval = 'random'").ratio, None);
-        let aser = with("method = 'er'", "method = 'aser'");
+        assert_eq!(with("", "retrieval = 'mir'").replay.ratio, Some(Ratio { high: 10, low: 0 }));
+        assert_eq!(with("ratio = '7:3'", "retrieved = 4").replay.ratio, Some(Ratio { high: 2, low: 2 }));
+        assert_eq!(with("", "method = 'fine-tune'").replay.retrieval, None);
+        assert_eq!(with("method = 'fine-tune'", "method = 'er'").replay.memory, 500);
+        assert_eq!(with("", "retrieval = 'random'").replay.ratio, None);
+        let aser = with("method = 'er'", "method = 'aser'").replay;
         assert_eq!((aser.retrieval, aser.memory_policy), (Some(RetrievalKind::Aser), Some(PolicyKind::Aser)));
-        let er = with("method = 'aser'", "method = 'er'");
+        let er = with("method = 'aser'", "method = 'er'").replay;
         assert_eq!((er.retrieval, er.memory_policy), (Some(RetrievalKind::Balanced), Some(PolicyKind::Reservoir)));
-        assert_eq!(with("method = 'pcr'", "method = 'er'").views, Views::Augmented);
+        assert_eq!(with("method = 'pcr'", "method = 'er'").method.views, Views::Augmented);
         let kept = with("retrieval = 'mir'\nmemory-policy = 'gss'\nviews = 'raw'", "method = 'er'");
-        assert_eq!((kept.retrieval, kept.memory_policy), (Some(RetrievalKind::Mir), Some(PolicyKind::Gss)));
-        assert_eq!(kept.views, Views::Raw);
-        assert_eq!(with("score-norm = 'eval'", "retrieval = 'mir'").score_norm, ScoreNorm::Eval);
+        assert_eq!(
+            (kept.replay.retrieval, kept.replay.memory_policy),
+            (Some(RetrievalKind::Mir), Some(PolicyKind::Gss))
+        );
+        assert_eq!(kept.method.views, Views::Raw);
+        assert_eq!(with("score-norm = 'eval'", "retrieval = 'mir'").replay.score_norm, ScoreNorm::Eval);
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_in_one_sentence() {
+    fn settings_that_make_no_sense_are_refused() {
         assert_eq!(
             refusal("method = 'prc'"),
             "line 1: `method`: there is no method `prc`: did you mean `pcr`? choose one of fine-tune, joint, er, a-gem, der-pp, aser, er-ace, cls-er, pcr"

@@ -11,7 +11,7 @@ mod series;
 
 use burn::tensor::Tensor;
 use first_order::FirstOrder;
-use picks::PickBooks;
+use picks::PickCounters;
 use rehearsal_measure::{Distance, Histogram, distance_to_proxies, inner_distance, proxy_drift};
 use rehearsal_runs::{ClassDrift, TaskDiagnostics};
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ const LOSS_CHANGE_BINS: usize = 80;
 pub struct Diagnostics {
     /// The tasks that have been learned.
     finished: Vec<TaskDiagnostics>,
-    /// `[K, d]`: where the proxies were when the task began; nothing where the head has none.
+    /// `[K, d]`: where the proxies were when the task began; nothing if the head has none.
     proxies: Vec<f32>,
     inner: Sum,
     to_proxies: Sum,
@@ -55,11 +55,11 @@ pub struct Diagnostics {
     #[serde(default)]
     first_order: FirstOrder,
     #[serde(default)]
-    picks_high: PickBooks,
+    picks_high: PickCounters,
     #[serde(default)]
-    picks_low: PickBooks,
+    picks_low: PickCounters,
     #[serde(default)]
-    picks_other: PickBooks,
+    picks_other: PickCounters,
     #[serde(default)]
     distances: Series,
 }
@@ -103,12 +103,12 @@ impl Diagnostics {
         self.class_mix.resize(self.class_mix.len().max(seen), 0);
         for replayed in step.replayed.iter().flatten() {
             self.class_mix[replayed.sample.label.index()] += 1;
-            let books = match replayed.retrieved.side {
+            let counters = match replayed.retrieved.side {
                 Some(Side::High) => &mut self.picks_high,
                 Some(Side::Low) => &mut self.picks_low,
                 None => &mut self.picks_other,
             };
-            books.add(replayed, task);
+            counters.add(replayed, task);
         }
         for candidate in &step.candidates {
             let histogram = || Histogram::new(-LOSS_CHANGE, LOSS_CHANGE, LOSS_CHANGE_BINS);
@@ -143,7 +143,7 @@ impl Diagnostics {
     }
 
     /// Measures where the replayed samples of the first draw lie. `features` `[n, d]` begin with
-    /// one row for each of them: their raw views, where the method trains on those.
+    /// one row for each of them: their raw views, if the method trains on those.
     fn measure_distances(&mut self, features: Tensor<2>, replayed: &[Replayed], before: &Network) {
         let size = features.dims()[1];
         let rows = read(features);
@@ -158,7 +158,7 @@ impl Diagnostics {
         self.distances.add(inner, to_proxies);
     }
 
-    /// Closes the books of a task that has been learned.
+    /// Closes the counters of a task that has been learned.
     pub fn task_learned(&mut self, task: TaskId, learner: &Learner) {
         self.close(task, learner.classes().seen(), learner.memory().len(), learner.network());
     }
@@ -193,7 +193,7 @@ impl Diagnostics {
         self.finished.push(finished);
     }
 
-    /// Whether it can be that of a run with this network, so many of whose tasks have been learned.
+    /// Whether it can be that of a run with this network after this many tasks.
     pub(crate) fn fits(&self, network: &Network, tasks: usize) -> bool {
         let histograms = [&self.alignment_high, &self.alignment_low, &self.loss_change];
         self.finished.len() == tasks
@@ -226,7 +226,7 @@ impl Sum {
     }
 }
 
-/// The proxies `[K, d]` on the host, and d; nothing where the head has none.
+/// The proxies `[K, d]` on the host, and d; nothing if the head has none.
 fn proxies(network: &Network) -> Option<(Vec<f32>, usize)> {
     let proxies = network.head().proxies()?;
     let size = proxies.dims()[1];
@@ -290,7 +290,7 @@ mod tests {
         assert!((task.inner_distance.unwrap().raw - half(first.0, 0.0)).abs() < 1e-12);
         assert!((task.distance_to_proxies.unwrap().raw - half(first.1, 1.0)).abs() < 1e-12);
         diagnostics.close(TaskId(1), 2, 4, &network);
-        assert_eq!(diagnostics.finished[1].inner_distance, None, "every task has books of its own");
+        assert_eq!(diagnostics.finished[1].inner_distance, None, "every task has its own counters");
     }
 
     #[test]

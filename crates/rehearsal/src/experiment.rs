@@ -16,9 +16,10 @@ use rehearsal_runs::{Computed, DirectoryError, Recalibrations, Record, RunDirect
 pub use error::ExperimentError;
 pub use progress::{LastStep, Progress};
 
+use rehearsal_data::Source;
+
 use crate::{
     config::{Config, ConfigError, LearnerConfig, PartialConfig, Recalibrate},
-    datasets::Source,
     device::{DeviceIdentity, identify},
     diagnostics::Diagnostics,
     learner::{Cursor, FitOptions, Learner, Parts, on_threads},
@@ -76,8 +77,8 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// A new run on a data source of your own, or with a method, retrieval, memory policy or
-    /// backbone of your own. It writes nothing until [`Experiment::write_to`] says where.
+    /// A new run on a custom data source, or with a custom method, retrieval, memory policy or
+    /// backbone. It writes nothing until [`Experiment::write_to`] says where.
     ///
     /// # Errors
     /// See [`ExperimentError`].
@@ -149,7 +150,7 @@ impl Experiment {
             return Err(ConfigError::OtherData { found: data.sha256, expected: expected.clone() }.into());
         }
         let stream = Arc::new(Stream::new(source, &config.plan())?);
-        let learner_config = LearnerConfig { epochs: Some(config.passes()), ..config.learner.clone() };
+        let learner_config = LearnerConfig { epochs: Some(config.epochs()), ..config.learner.clone() };
         let learner = Learner::new(learner_config, stream.shape(), stream.class_names(), parts)?;
         let diagnostics = config.diagnostics.then(|| Diagnostics::new(learner.network()));
         let recalibration = (config.recalibrate != Recalibrate::Off).then(Recalibrations::default);
@@ -160,8 +161,7 @@ impl Experiment {
         Ok(Self { stream, learner, journal, tested: None })
     }
 
-    /// If it was asked for, goes on showing the run in `TensorBoard`: from the last step on, which is
-    /// written again.
+    /// If it was asked for, goes on showing the run in `TensorBoard`: from the last step on, which is written again.
     fn open_board(&mut self) -> Result<(), DirectoryError> {
         let Self { learner, journal, .. } = self;
         let (Some(directory), true) = (journal.path(), journal.config.tensorboard) else { return Ok(()) };
@@ -182,7 +182,7 @@ impl Experiment {
         &self.journal.config
     }
 
-    /// What is missing of its data, compared with what was published: a sentence for each data set.
+    /// What is missing of its data, compared with what was published, for each data set.
     pub fn incomplete_data(&self) -> &[String] {
         &self.journal.data.incomplete
     }
@@ -195,7 +195,7 @@ impl Experiment {
     /// Steps of the whole run.
     pub fn total_steps(&self) -> u64 {
         let batches: usize = self.stream.tasks().map(|task| self.stream.batches(task)).sum();
-        (batches as u64).saturating_mul(self.journal.config.passes() as u64)
+        (batches as u64).saturating_mul(self.journal.config.epochs() as u64)
     }
 
     /// The classes in order of appearance.
@@ -217,11 +217,11 @@ impl Experiment {
     ///
     /// # Errors
     /// See [`ExperimentError`].
-    pub fn run(self, observer: &mut (dyn Observer + Send)) -> Result<Outcome, ExperimentError> {
+    pub fn run(self, observer: &mut dyn Observer) -> Result<Outcome, ExperimentError> {
         on_threads(self.journal.config.learner.threads, || self.run_here(observer))?
     }
 
-    fn run_here(mut self, observer: &mut (dyn Observer + Send)) -> Result<Outcome, ExperimentError> {
+    fn run_here(mut self, observer: &mut dyn Observer) -> Result<Outcome, ExperimentError> {
         // From here on, a run whose settings were edited is known by its checkpoint.
         if self.learner.cursor() == Cursor::default() {
             self.journal.save(&self.learner)?;
@@ -243,7 +243,7 @@ impl Experiment {
     }
 
     /// Learns what is left of a task; whether it was stopped.
-    fn learn(&mut self, task: TaskId, observer: &mut (dyn Observer + Send)) -> Result<bool, ExperimentError> {
+    fn learn(&mut self, task: TaskId, observer: &mut dyn Observer) -> Result<bool, ExperimentError> {
         // The paper's protocol: what fills no batch is dropped, and tests recalibrate if asked.
         let options = FitOptions { insert_rest: false, recalibrate: false };
         let mut recorder = Recorder::new(&mut self.journal, observer);

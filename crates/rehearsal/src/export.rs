@@ -65,7 +65,7 @@ impl Learner {
 
     fn exported(&self) -> Result<Predictor, LearnerError> {
         let config = self.config();
-        let backbone = config.custom.custom_backbone.clone().unwrap_or_else(|| config.backbone.to_string());
+        let backbone = config.custom.custom_backbone.clone().unwrap_or_else(|| config.network.backbone.to_string());
         let classes: Vec<Class> = self.classes().active().collect();
         if classes.is_empty() {
             return Err(LearnerError::NoClasses);

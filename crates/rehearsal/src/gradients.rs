@@ -79,8 +79,7 @@ impl Gradients {
 }
 
 impl Network {
-    /// The network whose every parameter is `share` of this one's and the rest of the other's.
-    /// Running statistics stay.
+    /// The network whose every parameter is `share` of this one's and the rest of the other's. Running statistics stay.
     pub fn averaged(self, other: &Self, share: f64) -> Self {
         let mut others = other.parameters().into_iter();
         self.map_parameters(|value| {

@@ -1,16 +1,15 @@
-//! The learner: a network, a method, a memory and a retrieval, and one step of them, which is
-//! Algorithm 1 of the paper.
+//! The learner: a network, a method, a memory and a retrieval, and one step of them, which is Algorithm 1 of the paper.
 //!
 //! One type serves the benchmark and a model that people keep. It knows its classes by name and
 //! grows when new ones come, and all that it is goes into one file:
 //!
 //! ```
-//! use rehearsal::{learner::Learner, sample::Image};
+//! use rehearsal::prelude::*;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let grey = |value: u8| Image::from(vec![value; 8 * 8 * 3]);
 //! # let (images, labels) = ([grey(10), grey(240)], ["dark", "bright"]);
-//! let mut learner = Learner::builder().size(8).seed(1).backbone(rehearsal::network::BackboneKind::Tiny).build()?;
+//! let mut learner = Learner::builder().size(8).seed(1).backbone(BackboneKind::Tiny).build()?;
 //! learner.learn_task(&images, &labels)?; // labels are names; new ones may come at any time
 //! for prediction in learner.predict(&images)? {
 //!     println!("{} {:.0} %", prediction.class, 100.0 * prediction.probability);
@@ -55,7 +54,7 @@ pub use fit::{Fit, FitOptions, Labelled};
 use footprint::{Use, check_memory, check_shape, parameters};
 pub use footprint::{check_room, machine_memory};
 pub use parts::{BuildBackbone, CustomNames, Parts};
-pub use prediction::Prediction;
+pub use prediction::{Prediction, Probabilities};
 use recalibration::Calibrated;
 pub use recalibration::Recalibration;
 pub use rehearsal_files::threads::on_threads;
@@ -64,21 +63,21 @@ pub(crate) use saved::{Added, Loaded, Preprocessing};
 
 use crate::{
     clock::{Clock, Phase},
-    config::{ConfigError, LearnerConfig, Offer},
-    device::{read, read_one},
-    memory::{Memorized, Memory, Policy, PolicyKind},
+    config::{ConfigError, Insertion, LearnerConfig},
+    device::{add_read_backs, count_read_backs, read, read_one},
+    memory::{Memorized, Memory, Policy},
     methods::{Descent, Method},
     network::{Architecture, HeadKind, Network, Plan, State, StateError},
     optimizer::Sgd,
     probe::Candidate,
-    retrieval::{Retrieval, RetrievalKind, Retrieved},
+    retrieval::{Retrieval, Retrieved},
     rng::{Rng, RngStream},
     sample::{ImageShape, Sample, TaskId},
     sample_probe::NetworkProbe,
-    views::{Anchors, AugmentationKey},
+    views::{AugmentationKey, ViewBatch},
 };
 
-/// A classifier that keeps learning. A clone goes its own way; what both share is never changed.
+/// A classifier that keeps learning. A clone learns on its own: what both share is never changed.
 #[derive(Clone)]
 pub struct Learner {
     config: LearnerConfig,
@@ -108,7 +107,7 @@ pub struct Step {
     pub replayed: Vec<Vec<Replayed>>,
     /// Every stored sample whose change of loss was looked at, in the order of looking.
     pub candidates: Vec<Candidate>,
-    /// `[n, d]`: the features of the first draw's anchors in the training pass, where the method
+    /// `[n, d]`: the features of the first draw's views in the training pass, if the method
     /// has them. They begin with one row for each sample.
     pub features: Option<Tensor<2>>,
 }
@@ -153,32 +152,29 @@ impl Learner {
             let (expected, found) = (expected.to_owned(), found.to_owned());
             return Err(ConfigError::OtherPart { kind, expected, found }.into());
         }
-        let method = parts.method.unwrap_or_else(|| config.method.build(&config.method_options));
+        let method = parts.method.unwrap_or_else(|| config.method.build());
         let room = |plan: Plan| check_memory(&config, &plan, shape, declared.len(), method.draws(), what);
         if parts.backbone.is_none() {
-            room(config.backbone.plan(shape.channels, config.width))?;
+            room(config.network.plan(shape.channels))?;
         }
         let device = training_device(&config.device.open()?);
         let mut network = new_network(&config, shape, declared.len(), &*method, parts.backbone.as_ref(), &device);
         if parts.backbone.is_some() {
             network.plan().map_or(Ok(()), room)?;
         }
-        if config.freeze_backbone {
+        if config.network.freeze_backbone {
             network.freeze_backbone();
         }
-        // A method without memory has neither: nothing is drawn from a memory without slots, and
-        // nothing stays there.
-        let retrieval = config.retrieval.unwrap_or(RetrievalKind::Random);
-        let policy = config.memory_policy.unwrap_or(PolicyKind::Reservoir);
+        // A method without memory has neither: nothing is drawn from a memory without slots, and nothing stays there.
         let mut learner = Self {
             shape,
             classes: Classes::declared(declared),
             network,
             method,
-            retrieval: parts.retrieval.unwrap_or_else(|| retrieval.build(&config.retrieval_options())),
-            policy: parts.policy.unwrap_or_else(|| policy.build(config.gss, config.shapley)),
+            retrieval: parts.retrieval.unwrap_or_else(|| config.replay.build_retrieval()),
+            policy: parts.policy.unwrap_or_else(|| config.replay.build_policy()),
             optimizer: Sgd::new(&config.optimizer),
-            memory: Memory::new(config.memory),
+            memory: Memory::new(config.replay.memory),
             cursor: Cursor::default(),
             calibrated: None,
             config,
@@ -187,18 +183,16 @@ impl Learner {
         Ok(learner)
     }
 
-    /// Learns from one batch of new samples of the current task, at the learning rate that a task
-    /// begins with.
+    /// Learns from one batch of new samples of the current task, at the learning rate that a task begins with.
     ///
     /// # Errors
     /// An image is of another size, or of a class that has not appeared. Nothing was learned then.
     pub fn step(&mut self, incoming: &[Sample]) -> Result<Step, LearnerError> {
         self.check_samples(incoming)?;
-        Ok(self.step_at(incoming, 0.0, &mut Clock::start()))
+        on_learner_threads(self.config.threads, || self.step_at(incoming, 0.0, &mut Clock::start()))
     }
 
-    /// One step, which is Algorithm 1 of the paper, when `progress` of the task's steps (0 to 1) have
-    /// been taken.
+    /// One step, which is Algorithm 1 of the paper, when `progress` of the task's steps (0 to 1) have been taken.
     fn step_at(&mut self, incoming: &[Sample], progress: f64, clock: &mut Clock) -> Step {
         self.calibrated = None;
         let lr = self.config.optimizer.rate(progress);
@@ -224,14 +218,14 @@ impl Learner {
     }
 
     /// What the method trains on of these samples, of which `before` come first in this step.
-    fn views(&self, samples: &[Sample], what: RngStream, before: usize) -> Anchors {
+    fn views(&self, samples: &[Sample], what: RngStream, before: usize) -> ViewBatch {
         let key = AugmentationKey { seed: self.config.seed, what, step: self.cursor.steps, before };
-        self.config.views.apply(samples, self.shape, key, &self.network.device())
+        self.config.method.views.apply(samples, self.shape, key, &self.network.device())
     }
 
     /// Inserts the samples of a step into the memory, unless only the first epoch's are.
     fn remember(&mut self, incoming: &[Sample], logits: Option<Tensor<2>>) {
-        if self.config.offer == Offer::FirstEpoch && self.cursor.epoch > 0 {
+        if self.config.replay.insertion == Insertion::FirstEpoch && self.cursor.epoch > 0 {
             return;
         }
         let rng = &mut self.rng(RngStream::Reservoir);
@@ -242,7 +236,7 @@ impl Learner {
         let samples = to_memorize(samples, logits.filter(|_| self.method.stores_logits()));
         let (network, seen, shape) = (&self.network, self.classes.seen(), self.shape);
         let probe = &mut NetworkProbe { network, seen, shape };
-        self.policy.offer(&mut self.memory, samples, probe, rng);
+        self.policy.insert(&mut self.memory, samples, probe, rng);
     }
 
     /// Gives every class a row in all that has rows.
@@ -350,12 +344,12 @@ fn new_network(
     device: &Device,
 ) -> Network {
     let architecture = Architecture {
-        backbone: config.backbone,
-        width: config.width,
+        backbone: config.network.backbone,
+        width: config.network.width,
         head: method.head(),
         classes,
         input: shape,
-        kernels: config.kernels,
+        kernels: config.network.kernels,
         threads: config.threads,
     };
     match backbone {
@@ -367,8 +361,7 @@ fn new_network(
     }
 }
 
-/// The samples of a step on their way into the memory, each with its row of logits: its last
-/// view's, where it had two.
+/// The samples of a step on their way into the memory, each with its row of logits: its last view's, if it had two.
 fn to_memorize(samples: &[Sample], logits: Option<Tensor<2>>) -> Vec<Memorized> {
     let mut memorized: Vec<Memorized> = samples.iter().cloned().map(Memorized::from).collect();
     if let Some(logits) = logits {
@@ -378,6 +371,16 @@ fn to_memorize(samples: &[Sample], logits: Option<Tensor<2>>) -> Vec<Memorized> 
         memorized.iter_mut().zip(last).for_each(|(sample, row)| sample.logits = Some(row.into()));
     }
     memorized
+}
+
+/// Runs `work` on as many threads as the learner's config says. The result does not depend on it.
+fn on_learner_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, LearnerError> {
+    if rayon::current_num_threads() == threads {
+        return Ok(work());
+    }
+    let (made, read_backs) = on_threads(threads, || count_read_backs(work))?;
+    add_read_backs(read_backs);
+    Ok(made)
 }
 
 /// Where training happens: the named device with automatic differentiation.

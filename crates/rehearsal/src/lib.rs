@@ -1,51 +1,62 @@
 //! Image classifiers that keep learning: replay from a small memory, chosen by balanced retrieval.
 //!
-//! New classes arrive in tasks, the old data are gone but for a small memory, and ordinary training
-//! forgets. A [`learner::Learner`] replays from its memory beside the new data and chooses *what*
-//! to replay: half of it from the samples whose loss the coming update would raise most (they
-//! protect old knowledge), half from those whose loss it would lower most (they keep the model
-//! plastic).
-//!
-//! A whole experiment, from settings to measures:
+//! New classes arrive in tasks, the old data are gone except for a small memory, and ordinary
+//! training forgets. A [`Learner`] replays from its memory beside the new data:
 //!
 //! ```
-//! use rehearsal::{config::PartialConfig, experiment::{Experiment, Outcome}};
+//! use rehearsal::prelude::*;
+//!
+//! # fn main() -> Result<(), LearnerError> {
+//! # let grey = |value: u8| Image::from(vec![value; 8 * 8 * 3]);
+//! let mut learner = Learner::builder().size(8).seed(1).backbone(BackboneKind::Tiny).build()?;
+//! learner.learn_task(&[grey(10), grey(240)], &["dark", "bright"])?;
+//! learner.learn_task(&[grey(120), grey(130)], &["grey", "grey"])?; // a new class, without the old images
+//! println!("{}", learner.predict(&[grey(15)])?[0].class);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An [`experiment`] measures how much a learner forgets on a benchmark:
+//!
+//! ```
+//! use rehearsal::prelude::*;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let settings = PartialConfig::parse(
-//!     r#"
-//!     dataset = "embedded"          # Fashion-MNIST, compiled in
-//!     method = "pcr"                # proxy-based contrastive replay
-//!     retrieval = "balanced"        # half conflicting, half aligned samples
-//!     tasks = 5                     # of two classes each
-//!     train-per-class = 20          # a small run, for an example
-//!     backbone = "tiny"
-//!     width = 8
-//!     "#,
-//! )?;
+//! let settings = PartialConfig {
+//!     method: Some(MethodKind::Pcr),               // proxy-based contrastive replay
+//!     retrieval: Some(RetrievalKind::Balanced),    // half conflicting, half aligned samples
+//!     tasks: Some(5),                              // of Fashion-MNIST, which is compiled in
+//!     train_per_class: Some(20),                   // a small run, for an example
+//!     backbone: Some(BackboneKind::Tiny),
+//!     width: Some(8),
+//!     ..PartialConfig::default()
+//! };
 //! let experiment = Experiment::new(&settings, None)?; // None: write no files
 //! if let Outcome::Finished(result, learner) = experiment.run(&mut ())? {
-//!     assert_eq!(learner.classes().seen(), 10);
-//!     assert_eq!(result.matrix.tasks_seen(), 5);
+//!     assert_eq!((learner.classes().seen(), result.matrix.tasks_seen()), (10, 5));
 //!     println!("accuracy {:?}, forgetting {:?}", result.accuracy, result.forgetting);
 //! }
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! The rooms, in the order in which a sample passes through them: [`datasets`] → [`stream`] →
-//! [`views`] ([`augment`]) →
-//! [`learner`] ([`probe`] → [`retrieval`] → [`methods`] → [`memory`]) → [`experiment`] → [`rehearsal_runs::Record`].
+//! Where to read on:
+//!
+//! 1. [`learner`]: how to make, train, ask, save and load one.
+//! 2. [`memory`]: what it stores, and the policies that decide which samples stay.
+//! 3. [`retrieval`]: which stored samples it replays. *Balanced* takes half of them from those whose
+//!    loss the coming update would raise most (they protect old knowledge) and half from those whose
+//!    loss it would lower most (they keep the network plastic).
+//! 4. [`methods`]: what a step minimises.
+//! 5. [`experiment`]: a [`stream`] of tasks, tests, checkpoints and a [`rehearsal_runs::Record`].
 
 #![forbid(unsafe_code)]
 // What is tested is held to it all the same: clippy looks at it without its tests too.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests read tensors as they like"))]
 
 pub mod augment;
-pub mod choice;
 pub mod clock;
 pub mod config;
-pub mod datasets;
 pub mod device;
 pub mod diagnostics;
 pub mod experiment;
@@ -59,6 +70,7 @@ mod model_file;
 pub mod network;
 pub mod observer;
 pub mod optimizer;
+pub mod prelude;
 pub mod probe;
 mod record;
 pub mod retrieval;
@@ -72,3 +84,5 @@ pub mod views;
 pub use burn::tensor::{Device, Tensor, TensorData};
 pub use learner::Learner;
 pub use model_file::ModelFileError;
+/// Data sets: the crate `rehearsal-data`.
+pub use rehearsal_data as datasets;

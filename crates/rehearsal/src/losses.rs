@@ -1,14 +1,14 @@
 //! Losses on logits.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use rehearsal_data::choice;
 
-use crate::{choice::choice, device::upload, sample::Class};
+use crate::{device::upload, sample::Class};
 
 /// Over which proxies the contrastive loss sums in its denominator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denominator {
-    /// Those of the anchors' labels with multiplicity: a class with N anchors counts N times (PCR's
-    /// code).
+    /// Those of the anchors' labels with multiplicity: a class with N anchors counts N times (PCR's code).
     Multiset,
     /// Each class present once (the paper's equation).
     Set,

@@ -1,4 +1,4 @@
-//! The memory: raw images that outlive their task, and the policies that decide who stays.
+//! The memory (replay buffer): raw images that outlive their task, and the policies that decide which of them stay.
 
 mod aser;
 mod class_balanced;
@@ -12,8 +12,9 @@ pub use class_balanced::ClassBalanced;
 pub use gss::{Gss, GssOptions};
 pub use reservoir::Reservoir;
 
+use rehearsal_data::{choice, choice::About};
+
 use crate::{
-    choice::{About, choice},
     rng::Rng,
     sample::{Class, Sample, Slot},
     sample_probe::SampleProbe,
@@ -39,19 +40,29 @@ impl From<Sample> for Memorized {
 }
 
 /// A bounded store of samples.
+///
+/// ```
+/// use rehearsal::{memory::Memory, prelude::*, sample::{Slot, TaskId}};
+///
+/// let mut memory = Memory::new(2);
+/// let sample = Sample { image: Image::from(vec![0; 3]), label: Class(0), task: TaskId(0) };
+/// memory.place(sample.clone().into(), Some(Slot(0))); // stored
+/// memory.place(sample.into(), None); // seen, not stored
+/// assert_eq!((memory.len(), memory.samples_seen()), (1, 2));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
     capacity: usize,
     slots: Vec<Memorized>,
-    presented: u64,
-    presented_by_class: Vec<u64>,
+    samples_seen: u64,
+    seen_by_class: Vec<u64>,
 }
 
 /// The policies a user can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PolicyKind {
-    /// Every presentation so far with the same probability.
+    /// Every sample so far with the same probability.
     Reservoir,
     /// A reservoir per class: the largest class gives way.
     ClassBalanced,
@@ -83,7 +94,7 @@ impl PolicyKind {
     /// What it does and costs.
     pub fn about(self) -> About {
         let (does, costs) = match self {
-            Self::Reservoir => ("every presentation with the same probability", ""),
+            Self::Reservoir => ("every sample with the same probability", ""),
             Self::ClassBalanced => ("a reservoir per class; the largest gives way", ""),
             Self::Gss => {
                 ("samples whose gradients are unlike the memory's", "gradients of 10 groups and of each new sample")
@@ -94,12 +105,11 @@ impl PolicyKind {
     }
 }
 
-/// Decides who stays in memory. It has no state of its own: what it notes about a sample stays
+/// Decides which samples stay in memory. It has no state of its own: what it notes about a sample stays
 /// with the sample, so that a resumed run decides as an uninterrupted one would.
 pub trait Policy: Send + Sync {
-    /// Presents `samples` to the memory, all of one step, after that step; each with one call of
-    /// [`Memory::place`].
-    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng);
+    /// Inserts `samples`, all of one step, after that step: one call for each of [`Memory::place`].
+    fn insert(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng);
 }
 
 impl Memory {
@@ -109,11 +119,14 @@ impl Memory {
     }
 
     /// A memory as it was saved.
-    pub fn restore(capacity: usize, slots: Vec<Memorized>, presented_by_class: Vec<u64>) -> Self {
+    pub fn restore(capacity: usize, slots: Vec<Memorized>, seen_by_class: Vec<u64>) -> Self {
         assert!(slots.len() <= capacity, "more samples than slots");
-        assert!(slots.iter().all(|stored| stored.sample.label.index() < presented_by_class.len()), "never presented");
-        let presented = presented_by_class.iter().fold(0u64, |total, count| total.saturating_add(*count));
-        Self { capacity, slots, presented, presented_by_class }
+        assert!(
+            slots.iter().all(|stored| stored.sample.label.index() < seen_by_class.len()),
+            "a class that was never inserted"
+        );
+        let samples_seen = seen_by_class.iter().fold(0u64, |total, count| total.saturating_add(*count));
+        Self { capacity, slots, samples_seen, seen_by_class }
     }
 
     /// How many samples fit.
@@ -131,14 +144,14 @@ impl Memory {
         self.slots.is_empty()
     }
 
-    /// How many samples have ever been presented.
-    pub fn presented(&self) -> u64 {
-        self.presented
+    /// How many samples the policy has seen, stored or not.
+    pub fn samples_seen(&self) -> u64 {
+        self.samples_seen
     }
 
-    /// How many samples of each class have ever been presented, up to the highest class that was.
-    pub fn presented_by_class(&self) -> &[u64] {
-        &self.presented_by_class
+    /// The same by class, up to the highest class seen.
+    pub fn seen_by_class(&self) -> &[u64] {
+        &self.seen_by_class
     }
 
     /// What is stored, by slot.
@@ -171,14 +184,14 @@ impl Memory {
     }
 
     fn grouped(&self, slots: Vec<Slot>) -> Vec<Vec<Slot>> {
-        let mut classes = vec![Vec::new(); self.presented_by_class.len()];
+        let mut classes = vec![Vec::new(); self.seen_by_class.len()];
         for slot in slots {
             classes[self.label(slot).index()].push(slot);
         }
         classes
     }
 
-    /// `count` distinct slots, uniformly, in the order drawn; all of them where fewer are stored.
+    /// `count` distinct slots, uniformly, in the order drawn; all of them if fewer are stored.
     pub fn draw(&self, count: usize, rng: &mut Rng) -> Vec<Slot> {
         rng.distinct(self.len(), count).into_iter().map(Slot).collect()
     }
@@ -192,8 +205,7 @@ impl Memory {
         drawn
     }
 
-    /// Stored logits get room for `classes` classes: what was never computed is NaN, which is no
-    /// target.
+    /// Stored logits get room for `classes` classes: what was never computed is NaN, which is no target.
     pub fn grow_logits(&mut self, classes: usize) {
         for logits in self.slots.iter_mut().filter_map(|stored| stored.logits.as_mut()) {
             let unknown = classes.saturating_sub(logits.len());
@@ -201,13 +213,12 @@ impl Memory {
         }
     }
 
-    /// Keeps only the samples that `keep` likes, in their order. What was presented stays counted.
+    /// Keeps only the samples for which `keep` is true, in their order. The samples seen stay counted.
     pub fn retain(&mut self, keep: impl FnMut(&Memorized) -> bool) {
         self.slots.retain(keep);
     }
 
-    /// Changes how many samples fit. Where more are stored, the largest class gives way, sample by
-    /// sample.
+    /// Changes how many samples fit. Where more are stored, the largest class gives way, sample by sample.
     pub fn resize(&mut self, capacity: usize, rng: &mut Rng) {
         self.capacity = capacity;
         while self.len() > capacity {
@@ -217,15 +228,14 @@ impl Memory {
         }
     }
 
-    /// Counts a presentation and puts the sample into `slot`: a stored one's, a free one (which is
-    /// the next), or none.
+    /// Counts a presentation and puts the sample into `slot`: a stored one's, a free one (which is the next), or none.
     pub fn place(&mut self, sample: Memorized, slot: Option<Slot>) {
         let class = sample.sample.label.index();
-        if self.presented_by_class.len() <= class {
-            self.presented_by_class.resize(class + 1, 0);
+        if self.seen_by_class.len() <= class {
+            self.seen_by_class.resize(class + 1, 0);
         }
-        self.presented_by_class[class] += 1;
-        self.presented += 1;
+        self.seen_by_class[class] += 1;
+        self.samples_seen += 1;
         match slot {
             Some(Slot(slot)) if slot >= self.slots.len() && self.len() < self.capacity => self.slots.push(sample),
             Some(Slot(slot)) => self.slots[slot] = sample,
@@ -273,11 +283,11 @@ mod tests {
         *,
     };
     use crate::{
-        choice::Choice,
         gradients::Gradients,
         rng::{Rng, RngStream},
         shapley::ShapleyScore,
     };
+    use rehearsal_data::choice::Choice;
 
     #[test]
     fn a_draw_by_class_takes_some_of_each_and_none_twice() {
@@ -326,9 +336,9 @@ mod tests {
                         Memorized { logits: Some([f32::from(id), 0.5].into()), ..sample(label, id).into() }
                     });
                     let rng = &mut Rng::new(seed, RngStream::Reservoir, &[step as u64]);
-                    policy.offer(&mut memory, arriving.collect(), &mut Images, rng);
+                    policy.insert(&mut memory, arriving.collect(), &mut Images, rng);
                 }
-                prop_assert_eq!(memory.presented(), u64::from(id), "{}", kind);
+                prop_assert_eq!(memory.samples_seen(), u64::from(id), "{}", kind);
                 prop_assert_eq!(memory.len(), capacity.min(usize::from(id)), "{}", kind);
                 for stored in memory.slots() {
                     let logits = stored.logits.as_deref().unwrap();

@@ -6,7 +6,6 @@ mod der_pp;
 mod er;
 mod er_ace;
 mod fine_tune;
-mod joint;
 mod pcr;
 
 use burn::tensor::Tensor;
@@ -19,11 +18,11 @@ pub use der_pp::{DerPp, DerPpOptions};
 pub use er::{Er, Reduction};
 pub use er_ace::{AceHead, ErAce, ErAceOptions};
 pub use fine_tune::FineTune;
-pub use joint::Joint;
 pub use pcr::Pcr;
 
+use rehearsal_data::{choice, choice::About};
+
 use crate::{
-    choice::{About, choice},
     config::{ConfigError, not_negative, positive, share},
     gradients::Gradients,
     losses::Denominator,
@@ -32,16 +31,15 @@ use crate::{
     retrieval::RetrievalKind,
     rng::Rng,
     sample::TaskId,
-    views::{Anchors, Views},
+    views::{ViewBatch, Views},
 };
 
 /// What a step trains on.
 #[derive(Clone, Debug)]
 pub struct StepBatch {
     /// The new samples.
-    pub incoming: Anchors,
-    /// The replayed ones: as many draws as the method asked for, none while there is nothing to
-    /// replay.
+    pub incoming: ViewBatch,
+    /// The replayed ones: as many draws as the method asked for, none while there is nothing to replay.
     pub draws: Vec<Draw>,
     /// The task that is being learned.
     pub task: TaskId,
@@ -51,8 +49,8 @@ pub struct StepBatch {
 
 impl StepBatch {
     /// The samples of the first draw.
-    pub fn retrieved(&self) -> Option<&Anchors> {
-        self.draws.first().map(|draw| &draw.anchors)
+    pub fn retrieved(&self) -> Option<&ViewBatch> {
+        self.draws.first().map(|draw| &draw.views)
     }
 }
 
@@ -60,19 +58,19 @@ impl StepBatch {
 #[derive(Clone, Debug)]
 pub struct Draw {
     /// The samples.
-    pub anchors: Anchors,
-    /// `[n, K]`: the logits that were stored with them, where the method keeps them; NaN for a
+    pub views: ViewBatch,
+    /// `[n, K]`: the logits that were stored with them, if the method keeps them; NaN for a
     /// class that was not known then.
     pub logits: Option<Tensor<2>>,
 }
 
 /// What a method's passes gave, before anything moves.
 pub struct Objective {
-    /// The loss to descend, `[1]`; none where the step only moves the running statistics.
+    /// The loss to descend, `[1]`; none if the step only moves the running statistics.
     pub loss: Option<Tensor<1>>,
-    /// `[n, K]`: the logits of the incoming anchors, where the method keeps them.
+    /// `[n, K]`: the logits of the incoming views, if the method keeps them.
     pub logits: Option<Tensor<2>>,
-    /// `[n, d]`: the features of the first draw's anchors, where the method has them at hand.
+    /// `[n, d]`: the features of the first draw's views, if the method has them at hand.
     pub features: Option<Tensor<2>>,
 }
 
@@ -102,7 +100,7 @@ pub trait Method: DynClone + Send + Sync {
     /// The loss, from training-mode passes through `network`.
     fn objective(&mut self, network: &mut Network, batch: &StepBatch) -> Objective;
 
-    /// Where to go: along the gradient of the loss, unless the method knows better. None where the
+    /// Where to go: along the gradient of the loss, unless the method knows better. None if the
     /// step only moves the running statistics.
     fn descent(&mut self, network: &mut Network, batch: &StepBatch) -> Option<Descent> {
         let Objective { loss, logits, features } = self.objective(network, batch);
@@ -137,7 +135,7 @@ pub trait Method: DynClone + Send + Sync {
     }
 
     /// Under what name [`Method::state`] has the network that predicts, such as `stable.`; none
-    /// where that is the one that learns.
+    /// if that is the one that learns.
     fn predictor_prefix(&self) -> Option<&'static str> {
         None
     }
@@ -212,9 +210,14 @@ choice!(
     Pcr = "pcr",
 );
 
-/// What the methods can be told.
+/// What a step minimises, on which views, with the options of every method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MethodOptions {
+pub struct MethodConfig {
+    /// The method.
+    #[serde(rename = "method")]
+    pub kind: MethodKind,
+    /// The views that are trained on.
+    pub views: Views,
     /// PCR: τ.
     pub temperature: f64,
     /// PCR: over which proxies its denominator runs.
@@ -232,13 +235,16 @@ pub struct MethodOptions {
     pub cls_er: ClsErOptions,
 }
 
-impl MethodOptions {
+impl MethodConfig {
     /// Whether every number is in its range.
     ///
     /// # Errors
     /// One is not; the error names it.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let Self { temperature, der_pp, cls_er, .. } = self;
+        let Self { kind, temperature, der_pp, er_ace, cls_er, .. } = self;
+        if !kind.chooses_head() && er_ace.head != AceHead::Linear {
+            return Err(ConfigError::Head(*kind));
+        }
         positive("temperature", *temperature)?;
         not_negative("der-alpha", der_pp.alpha)?;
         not_negative("der-beta", der_pp.beta)?;
@@ -248,26 +254,23 @@ impl MethodOptions {
         share("plastic-frequency", cls_er.plastic_frequency)?;
         share("plastic-alpha", cls_er.plastic_alpha)
     }
+
+    /// The method, before its first step.
+    pub fn build(&self) -> Box<dyn Method> {
+        let &Self { temperature, denominator, reduction, der_pp, er_ace, cls_er, .. } = self;
+        match self.kind {
+            MethodKind::FineTune | MethodKind::Joint => Box::new(FineTune),
+            MethodKind::Er | MethodKind::Aser => Box::new(Er { reduction }),
+            MethodKind::AGem => Box::new(AGem),
+            MethodKind::DerPp => Box::new(DerPp(der_pp)),
+            MethodKind::ErAce => Box::new(ErAce(er_ace)),
+            MethodKind::ClsEr => Box::new(ClsEr::new(cls_er)),
+            MethodKind::Pcr => Box::new(Pcr { temperature, denominator, reduction }),
+        }
+    }
 }
 
 impl MethodKind {
-    /// The method, before its first step.
-    pub fn build(self, options: &MethodOptions) -> Box<dyn Method> {
-        match self {
-            Self::FineTune => Box::new(FineTune),
-            Self::Joint => Box::new(Joint),
-            Self::Er | Self::Aser => Box::new(Er { reduction: options.reduction }),
-            Self::AGem => Box::new(AGem),
-            Self::DerPp => Box::new(DerPp(options.der_pp)),
-            Self::ErAce => Box::new(ErAce(options.er_ace)),
-            Self::ClsEr => Box::new(ClsEr::new(options.cls_er)),
-            Self::Pcr => {
-                let MethodOptions { temperature, denominator, reduction, .. } = *options;
-                Box::new(Pcr { temperature, denominator, reduction })
-            }
-        }
-    }
-
     /// The views it trains on unless the user says otherwise.
     pub fn default_views(self) -> Views {
         if self == Self::Pcr { Views::Both } else { Views::Augmented }
@@ -336,11 +339,11 @@ pub(crate) mod testing {
     }
 
     /// Noise with these labels.
-    pub fn anchors(labels: &[u16], seed: u64, network: &Network) -> Anchors {
+    pub fn views(labels: &[u16], seed: u64, network: &Network) -> ViewBatch {
         let mut rng = Rng::new(seed, RngStream::Split, &[]);
         let values: Vec<f32> = (0..labels.len() * INPUT.bytes()).map(|_| rng.unit() as f32).collect();
         let images = Tensor::from_data(TensorData::new(values, [labels.len(), 8, 8, 1]), &network.device());
-        Anchors { images, labels: labels.iter().copied().map(Class).collect() }
+        ViewBatch { images, labels: labels.iter().copied().map(Class).collect() }
     }
 
     /// Rows of logits, differentiable.

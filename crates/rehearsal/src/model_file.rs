@@ -22,7 +22,7 @@ use thiserror::Error;
 
 /// The one entry of the file's metadata.
 const ENTRY: &str = "rehearsal";
-/// The one entry of a file of weights for other programs, which is no model.
+/// The one entry of a file of weights for other programs, which is not a model.
 pub(crate) const EXPORT_ENTRY: &str = "rehearsal-export";
 /// Before the checksum, as the header's JSON is escaped inside the file's JSON.
 const BEFORE_CHECKSUM: &str = "{\\\"sha256\\\":\\\"";
@@ -32,57 +32,26 @@ const LONGEST_HEADER: u64 = 256 << 20;
 /// Why a file cannot be written, or is not a model that can be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ModelFileError {
     /// It cannot be read.
     #[error("{path} cannot be read: {error}")]
-    Unreadable {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    Unreadable { path: PathBuf, error: io::Error },
     /// It cannot be written.
     #[error("{path} cannot be written: {error}")]
-    Unwritable {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    Unwritable { path: PathBuf, error: io::Error },
     /// It is another kind of file.
     #[error("{path} is not a model of Rehearsal: {why}")]
-    Foreign {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
+    Foreign { path: PathBuf, why: String },
     /// It was made by another version.
     #[error("{path} has format {found}; this program reads format {expected}: use the version that wrote it")]
-    Format {
-        /// Which file.
-        path: PathBuf,
-        /// Its format.
-        found: u64,
-        /// Ours.
-        expected: u64,
-    },
+    Format { path: PathBuf, found: u64, expected: u64 },
     /// Its bytes have changed since it was written.
     #[error("{path} is damaged: {why}")]
-    Damaged {
-        /// Which file.
-        path: PathBuf,
-        /// How that shows.
-        why: String,
-    },
+    Damaged { path: PathBuf, why: String },
     /// It is whole, but what it holds cannot be.
     #[error("{path} cannot be used: {why}")]
-    Unusable {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
+    Unusable { path: PathBuf, why: String },
 }
 
 /// An array on its way into a file.
@@ -98,7 +67,7 @@ pub(crate) struct ArrayToWrite<'a> {
 /// as its value.
 ///
 /// # Errors
-/// It cannot be written; what is there is no model.
+/// It cannot be written; what is there is not a model.
 pub(crate) fn write(file: &mut File, header: &str, mut arrays: Vec<ArrayToWrite>) -> io::Result<String> {
     // The widest types first, so that every array is aligned.
     arrays.sort_by_key(|array| std::cmp::Reverse(array.dtype.bitsize()));
@@ -146,8 +115,7 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|window| window == what)
 }
 
-/// A file that is being read. Nothing that it says may be used before [`Reader::finish`] has found
-/// it whole.
+/// A file that is being read. Nothing that it says may be used before [`Reader::finish`] has found it whole.
 pub(crate) struct Reader {
     path: PathBuf,
     /// Of the whole file, in bytes.
@@ -216,7 +184,7 @@ impl Reader {
         &self.header
     }
 
-    /// The name, type and shape of the next array; none where all were read.
+    /// The name, type and shape of the next array; none if all were read.
     pub(crate) fn next(&mut self) -> Option<(String, TensorInfo)> {
         self.arrays.pop()
     }

@@ -1,5 +1,4 @@
-//! The network: a backbone that turns images into features, and a head that turns features into
-//! logits.
+//! The network: a backbone that turns images into features, and a head that turns features into logits.
 //!
 //! Each call names its mode of normalisation: [`Norm::Batch`] (or several of them at once,
 //! [`Norm::Batches`]) and [`Norm::Eval`] take `&self` and move nothing; training passes go through
@@ -73,8 +72,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// A fresh network, its weights drawn from `seed` (Xavier uniform). On an autodiff device it
-    /// can be trained.
+    /// A fresh network, its weights drawn from `seed` (Xavier uniform). On an autodiff device it can be trained.
     pub fn new(architecture: &Architecture, seed: u64, device: &Device) -> Self {
         let build = |rng: &mut Rng| architecture.backbone.build(architecture, rng, device);
         Self::with_backbone(build, architecture.head, architecture.classes, seed, device)
@@ -160,8 +158,7 @@ impl Network {
         self.head.classes()
     }
 
-    /// Makes room for `classes` classes; the rows of new ones follow from `seed` and their number
-    /// alone.
+    /// Makes room for `classes` classes; the rows of new ones follow from `seed` and their number alone.
     pub fn grow(&mut self, classes: usize, seed: u64) {
         self.head.grow(classes, seed);
     }

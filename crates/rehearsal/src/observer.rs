@@ -1,4 +1,4 @@
-//! Watching a learner: what a progress bar sees, and how it can stop the training.
+//! Callbacks: what a progress bar sees of the training, and how it can stop it.
 
 use std::ops::ControlFlow;
 
@@ -33,7 +33,7 @@ pub struct StepEvent<'a> {
 }
 
 /// A callback of [`Learner::fit`] and of an experiment.
-pub trait Observer {
+pub trait Observer: Send {
     /// Before each step.
     fn before_step(&mut self, _: &Learner) {}
 

@@ -2,10 +2,10 @@
 //! learning rate's way through a task.
 
 use burn::tensor::{Tensor, TensorData};
+use rehearsal_data::choice;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    choice::choice,
     device::{read, upload},
     gradients::Gradients,
     network::{Array, Network, State, StateError},
@@ -23,7 +23,7 @@ pub enum Schedule {
 }
 choice!(Schedule, "schedule", Constant = "constant", Cosine = "cosine", Step = "step");
 
-/// What the optimizer is told.
+/// Options of the optimizer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct OptimizerConfig {

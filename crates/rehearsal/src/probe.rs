@@ -1,24 +1,23 @@
-//! What a retrieval may ask before a step. Nothing is computed until asked, and the virtual step at
-//! most once per step.
+//! What a retrieval may ask before a step. Nothing is computed until asked, and the virtual step at most once per step.
 
 mod look_ahead;
 
 use burn::tensor::Tensor;
 pub use look_ahead::LookAhead;
 
+use rehearsal_data::choice;
+
 use crate::{
-    choice::choice,
     clock::Phase,
     device::{is_host, read_all},
     memory::Memory,
     network::{Network, Norm},
     sample::{Class, ImageShape, Sample, Slot, to_tensor},
     sample_probe::{NetworkProbe, SampleProbe},
-    views::Anchors,
+    views::ViewBatch,
 };
 
-/// Answers a retrieval's questions about stored samples. A test answers from a table, and only what
-/// it will be asked.
+/// Answers a retrieval's questions about stored samples. A test answers from a table, and only what it will be asked.
 pub trait Probe {
     /// For each slot, how much the coming update would change its loss: ce(x; θ − lr·g) − ce(x; θ)
     /// over the seen classes. The slots are one draw and go through the network as one batch.
@@ -77,7 +76,7 @@ pub struct Incoming<'a> {
     /// As they are.
     pub samples: &'a [Sample],
     /// As the network will see them.
-    pub anchors: &'a Anchors,
+    pub views: &'a ViewBatch,
     /// Classes seen so far: `0..seen`.
     pub seen: usize,
 }
@@ -118,8 +117,7 @@ pub struct StepProbe<'a> {
 }
 
 impl<'a> StepProbe<'a> {
-    /// Answers for `memory`, before a step of `network`; `mark` is told when the virtual step is
-    /// done.
+    /// Answers for `memory`, before a step of `network`; `mark` is told when the virtual step is done.
     pub fn new(
         network: &'a Network,
         memory: &'a Memory,
@@ -144,11 +142,11 @@ impl<'a> StepProbe<'a> {
     fn score(&mut self, drawn: Drawn) -> Tensor<1> {
         let labels: Vec<Class> = drawn.slots.iter().map(|&slot| self.memory.label(slot)).collect();
         let images = self.images(drawn.slots);
-        let (network, Incoming { anchors, seen, .. }) = (self.network, self.incoming);
+        let (network, Incoming { views, seen, .. }) = (self.network, self.incoming);
         let (lr, mark) = (self.scoring.lr, &mut self.mark);
         let look_ahead = self.looked_ahead.get_or_insert_with(|| {
             mark(Phase::Scoring);
-            let looked_ahead = LookAhead::new(network, anchors, seen, lr);
+            let looked_ahead = LookAhead::new(network, views, seen, lr);
             mark(Phase::VirtualStep);
             looked_ahead
         });

@@ -47,7 +47,7 @@ pub(crate) fn record(
     }
 }
 
-/// The highest resident memory of this process so far, in bytes, where the system tells (Linux).
+/// The highest resident memory of this process so far, in bytes, if the system tells (Linux).
 pub(crate) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

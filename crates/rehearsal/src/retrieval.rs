@@ -14,16 +14,32 @@ pub use loss_change::LossChange;
 pub use memory_match::MemoryMatch;
 pub use random::Random;
 
-use crate::{
-    choice::{About, choice},
-    memory::Memory,
-    probe::Probe,
-    rng::Rng,
-    sample::Slot,
-    shapley::ShapleyOptions,
-};
+use rehearsal_data::{choice, choice::About};
 
-/// Decides who is replayed. It has no state of its own, so that a resumed run chooses as an
+use crate::{memory::Memory, probe::Probe, rng::Rng, sample::Slot, shapley::ShapleyOptions};
+
+/// Decides which stored samples are replayed.
+///
+/// ```
+/// use rehearsal::{memory::Memory, prelude::*, probe::Probe, retrieval::{Retrieval, Retrieved}, rng::Rng, sample::Slot};
+///
+/// /// The samples that were stored last.
+/// struct Newest(usize);
+///
+/// impl Retrieval for Newest {
+///     fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, _: &mut Rng) -> Vec<Retrieved> {
+///         (0..memory.len()).rev().take(self.0).map(|slot| Slot(slot).into()).collect()
+///     }
+/// }
+///
+/// # fn main() -> Result<(), LearnerError> {
+/// let parts = Parts::new().retrieval("newest", Newest(10));
+/// let learner = Learner::builder().size(8).backbone(BackboneKind::Tiny).parts(parts).build()?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// It has no state of its own, so that a resumed run chooses as an
 /// uninterrupted one would: all it may go by is the memory, the probe and the draws.
 pub trait Retrieval: Send + Sync {
     /// What to replay, in training order; nothing from an empty memory. A slot may appear twice.
@@ -35,9 +51,9 @@ pub trait Retrieval: Send + Sync {
 pub struct Retrieved {
     /// Where it is stored.
     pub slot: Slot,
-    /// The end of loss change that it was chosen from, where it was chosen by that.
+    /// The end of loss change that it was chosen from, if it was chosen by that.
     pub side: Option<Side>,
-    /// How much the coming update would change its loss, where that was asked.
+    /// How much the coming update would change its loss, if that was asked.
     pub loss_change: Option<f32>,
 }
 
@@ -84,7 +100,7 @@ choice!(
     MemoryMatch = "memory-match",
 );
 
-/// What the retrievals can be told.
+/// Options of the retrievals.
 #[derive(Clone, Copy, Debug)]
 pub struct RetrievalOptions {
     /// How many samples.
@@ -113,8 +129,7 @@ impl RetrievalKind {
         }
     }
 
-    /// The split between both ends of loss change that the name stands for, where it stands for
-    /// one.
+    /// The split between both ends of loss change that the name stands for, if it stands for one.
     pub fn default_ratio(self, retrieved: usize) -> Option<Ratio> {
         match self {
             Self::Mir => Some(Ratio { high: retrieved, low: 0 }),
@@ -138,8 +153,7 @@ impl RetrievalKind {
     }
 }
 
-/// How many samples come from the high end of loss change (conflicting) and from the low end
-/// (aligned). Written `5:5`.
+/// How many samples come from the high end of loss change (conflicting) and from the low end (aligned). Written `5:5`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Ratio {
@@ -191,12 +205,12 @@ mod tests {
 
     use super::*;
     use crate::{
-        choice::Choice,
         memory::{Memorized, testing::sample},
         rng::{Rng, RngStream},
         sample::Sample,
         shapley::ShapleyScore,
     };
+    use rehearsal_data::choice::Choice;
 
     /// Answers with numbers that depend on nothing but the slot.
     struct Arbitrary(Vec<Sample>);
@@ -221,7 +235,7 @@ mod tests {
         fn retrieved_slots_exist_and_are_no_more_than_asked(
             labels in prop::collection::vec(0u16..5, 0..60),
             spare in 0usize..30,
-            presented in 0usize..90,
+            seen in 0usize..90,
             half in 1usize..8,
             seed in any::<u64>(),
         ) {
@@ -229,7 +243,7 @@ mod tests {
             for (slot, &label) in labels.iter().enumerate() {
                 memory.place(Memorized::from(sample(label, slot as u8)), Some(Slot(slot)));
             }
-            (0..presented).for_each(|_| memory.place(sample(0, 0).into(), None));
+            (0..seen).for_each(|_| memory.place(sample(0, 0).into(), None));
             let count = 2 * half;
             for &kind in RetrievalKind::ALL {
                 let shapley = ShapleyOptions { score: ShapleyScore::Asvm, neighbours: 3 };
@@ -240,7 +254,7 @@ mod tests {
                 let slots = kind.build(&options).retrieve(&memory, &mut probe, &mut rng);
                 prop_assert!(slots.len() <= count, "{kind}: {} of {count}", slots.len());
                 prop_assert!(slots.iter().all(|retrieved| retrieved.slot.0 < memory.len()), "{kind}: {slots:?}");
-                let warm = kind != RetrievalKind::MemoryMatch || memory.presented() > 40;
+                let warm = kind != RetrievalKind::MemoryMatch || memory.samples_seen() > 40;
                 prop_assert_eq!(slots.is_empty(), memory.is_empty() || !warm, "{}", kind);
             }
         }

@@ -1,6 +1,6 @@
 //! Random numbers: every draw of an experiment, from one seed.
 //!
-//! A [`Rng`] is made from the seed, the name of what it decides, and a position (task, epoch, step,
+//! A [`Rng`] is made from the seed, the name of what it decides, and a key (task, epoch, step,
 //! image, …). It has no other state, so nothing about randomness needs saving: a resumed run makes
 //! the same generators again. Streams of different names are independent, hence two methods run
 //! with the same seed see the same class order, initial weights and sample order: comparisons are
@@ -20,32 +20,31 @@ pub enum RngStream {
     ClassOrder,
     /// In which order the domains appear.
     DomainOrder,
-    /// Which samples of a blurry stream change their task; position: task.
+    /// Which samples of a blurry stream change their task; key: task.
     Blur,
-    /// Which images are for training and which for testing, where a data set has no split of its
-    /// own.
+    /// Which images are for training and which for testing, if a data set has no split of its own.
     Split,
     /// The first weights.
     Initialisation,
-    /// The first weights of a class that comes later; position: class.
+    /// The first weights of a class that comes later; key: class.
     NewClass,
-    /// The order of a task's samples; position: task, epoch.
+    /// The order of a task's samples; key: task, epoch.
     Shuffling,
-    /// The augmented views of incoming samples; position: step, index.
+    /// The augmented views of incoming samples; key: step, index.
     Augmentation,
-    /// The augmented views of replayed samples; position: step, index.
+    /// The augmented views of replayed samples; key: step, index.
     ReplayAugmentation,
-    /// Who stays in memory; position: step.
+    /// Which samples stay in memory; key: step.
     Reservoir,
-    /// Who of those that fill no batch stays in memory; position: task.
+    /// Which of the samples that fill no batch stay in memory; key: task.
     Rest,
-    /// Who leaves a memory that is made smaller; position: step.
+    /// Which samples leave a memory that is made smaller; key: step.
     Shrinking,
-    /// Who is replayed; position: step.
+    /// Which samples are replayed; key: step.
     Retrieval,
-    /// Which averaged networks move; position: step.
+    /// Which averaged networks move; key: step.
     Averaging,
-    /// Which stored samples the norm's statistics are re-estimated from; position: step.
+    /// Which stored samples recalibration uses; key: step.
     Calibration,
 }
 
@@ -76,13 +75,13 @@ impl RngStream {
 pub struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {
-    /// The stream that decides `what` under `seed`, at `position`.
-    pub fn new(seed: u64, what: RngStream, position: &[u64]) -> Self {
+    /// The stream that decides `what` under `seed`, for `key`.
+    pub fn new(seed: u64, what: RngStream, key: &[u64]) -> Self {
         let mut digest = Sha256::new();
         digest.update(b"rehearsal 1 ");
         digest.update(what.name());
         digest.update(seed.to_le_bytes());
-        for part in position {
+        for part in key {
             digest.update(part.to_le_bytes());
         }
         Self(Xoshiro256PlusPlus::from_seed(digest.finalize().into()))
@@ -103,8 +102,7 @@ impl Rng {
         self.unit() < p
     }
 
-    /// Uniform in `0..bound`, without bias (Lemire's multiplication with rejection). `bound` must
-    /// not be 0.
+    /// Uniform in `0..bound`, without bias (Lemire's multiplication with rejection). `bound` must not be 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "a draw needs something to draw from");
         let rejected = bound.wrapping_neg() % bound;
@@ -123,8 +121,7 @@ impl Rng {
         }
     }
 
-    /// `count` distinct numbers of `0..from`, uniformly, in the order drawn; all of them, shuffled,
-    /// where there are fewer.
+    /// `count` distinct numbers of `0..from`, uniformly, in the order drawn; all of them, shuffled, if there are fewer.
     pub fn distinct(&mut self, from: usize, count: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..from).collect();
         let count = count.min(from);
@@ -160,8 +157,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_seed_name_and_position_draw_the_same() {
-        let draw = |seed, what, position: &[u64]| Rng::new(seed, what, position).below(u64::MAX);
+    fn the_same_seed_name_and_key_draw_the_same() {
+        let draw = |seed, what, key: &[u64]| Rng::new(seed, what, key).below(u64::MAX);
         assert_eq!(draw(1, RngStream::Retrieval, &[5]), draw(1, RngStream::Retrieval, &[5]));
         assert_ne!(draw(1, RngStream::Retrieval, &[5]), draw(2, RngStream::Retrieval, &[5]));
         assert_ne!(draw(1, RngStream::Retrieval, &[5]), draw(1, RngStream::Reservoir, &[5]));

@@ -8,8 +8,7 @@ pub use rehearsal_data::{Image, ImageShape};
 
 use crate::device::upload;
 
-/// A class, numbered in order of appearance in the stream: the classes seen so far are always
-/// `0..n`.
+/// A class, numbered in order of appearance in the stream: the classes seen so far are always `0..n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Class(pub u16);
@@ -49,8 +48,7 @@ pub struct Sample {
     pub task: TaskId,
 }
 
-/// Bytes to a tensor `[n, height, width, channels]` of values in [0, 1]. `byte as f32 / 255` is
-/// exact both ways.
+/// Bytes to a tensor `[n, height, width, channels]` of values in [0, 1]. `byte as f32 / 255` is exact both ways.
 pub fn to_tensor<'a>(images: impl ExactSizeIterator<Item = &'a [u8]>, shape: ImageShape, device: &Device) -> Tensor<4> {
     let count = images.len();
     let mut values = Vec::with_capacity(count * shape.bytes());

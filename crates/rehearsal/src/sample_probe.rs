@@ -1,5 +1,4 @@
-//! What a memory policy may ask about samples, stored or new, after a step. Nothing is computed
-//! until asked.
+//! What a memory policy may ask about samples, stored or new, after a step. Nothing is computed until asked.
 
 use burn::tensor::Tensor;
 

@@ -3,15 +3,12 @@
 //! by.
 
 use rayon::prelude::*;
+use rehearsal_data::choice;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    choice::choice,
-    sample::{Class, Sample},
-};
+use crate::sample::{Class, Sample};
 
-/// How a candidate's value to old samples (cooperative) and to new ones (adversarial) become one
-/// score.
+/// How a candidate's value to old samples (cooperative) and to new ones (adversarial) become one score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapleyScore {
     /// Mean cooperative value − mean adversarial value.

@@ -1,5 +1,4 @@
-//! A data set becomes a stream: class order → tasks. The learner shuffles each of them into
-//! batches.
+//! A data set becomes a stream: class order → tasks. The learner shuffles each of them into batches.
 
 mod cut;
 mod error;
@@ -9,12 +8,11 @@ use std::{collections::BTreeSet, sync::Arc};
 pub use error::StreamError;
 
 use crate::{
-    choice::choice,
-    datasets::{DataError, Source, Split},
     learner::Samples,
     sample::{ImageShape, Sample, TaskId},
 };
 use cut::{Entry, Task, cut};
+use rehearsal_data::{DataError, Source, Split, choice};
 
 /// How tasks differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,17 +58,17 @@ pub struct Plan {
     pub kind: StreamKind,
     /// Of a blurry stream: the share of each task's samples that comes from other tasks.
     pub blur: f64,
-    /// The classes of each task, by name, where the user lists them; tasks may then be uneven.
+    /// The classes of each task, by name, if the user lists them; tasks may then be uneven.
     pub task_classes: Option<Vec<Vec<String>>>,
     /// How many tasks; the classes (or domains) must divide by it.
     pub tasks: usize,
-    /// Use the data set's first so many classes only.
+    /// Use only this many classes, the first of the data set.
     pub classes: Option<usize>,
     /// In which order they appear.
     pub class_order: ClassOrder,
-    /// Use at most the first so many training images of each class.
+    /// The most training images of each class.
     pub train_per_class: Option<usize>,
-    /// Use at most the first so many test images of each class.
+    /// The most test images of each class.
     pub test_per_class: Option<usize>,
     /// Samples per batch.
     pub batch: usize,
@@ -131,8 +129,7 @@ impl Stream {
         TaskSamples { stream: self, task }
     }
 
-    /// The test images of a task: class by class in order of appearance, each class in the source's
-    /// order.
+    /// The test images of a task: class by class in order of appearance, each class in the source's order.
     ///
     /// # Errors
     /// An image cannot be read.
@@ -186,10 +183,8 @@ impl Samples for TaskSamples<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        datasets::{Dataset, Request},
-        sample::Class,
-    };
+    use crate::sample::Class;
+    use rehearsal_data::{Dataset, Request};
 
     fn plan() -> Plan {
         let cap = None;

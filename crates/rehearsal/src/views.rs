@@ -2,10 +2,10 @@
 
 use burn::tensor::{Device, Tensor};
 use rayon::prelude::*;
+use rehearsal_data::choice;
 
 use crate::{
     augment::augment,
-    choice::choice,
     rng::{Rng, RngStream},
     sample::{Class, Image, ImageShape, Sample, to_tensor},
 };
@@ -24,7 +24,7 @@ choice!(Views, "kind of views", Raw = "raw", Augmented = "augmented", Both = "bo
 
 /// Labelled views in a batch.
 #[derive(Clone, Debug)]
-pub struct Anchors {
+pub struct ViewBatch {
     /// `[n, h, w, c]`.
     pub images: Tensor<4>,
     /// `n` labels.
@@ -46,7 +46,7 @@ pub struct AugmentationKey {
 
 impl Views {
     /// The views of `samples`.
-    pub fn apply(self, samples: &[Sample], shape: ImageShape, key: AugmentationKey, device: &Device) -> Anchors {
+    pub fn apply(self, samples: &[Sample], shape: ImageShape, key: AugmentationKey, device: &Device) -> ViewBatch {
         let AugmentationKey { seed, what, step, before } = key;
         let view = |(index, sample): (usize, &Sample)| {
             augment(&sample.image, shape, &mut Rng::new(seed, what, &[step, (before + index) as u64]))
@@ -58,6 +58,6 @@ impl Views {
             Self::Both => raw.chain(samples.par_iter().enumerate().map(view).collect::<Vec<_>>()).collect(),
         };
         let labels = samples.iter().map(|sample| sample.label).cycle().take(images.len()).collect();
-        Anchors { images: to_tensor(images.iter().map(|image| &**image), shape, device), labels }
+        ViewBatch { images: to_tensor(images.iter().map(|image| &**image), shape, device), labels }
     }
 }

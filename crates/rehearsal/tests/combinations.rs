@@ -9,8 +9,8 @@ use std::path::Path;
 
 use rehearsal::{
     Learner,
-    choice::Choice,
     config::{Combination, PartialConfig},
+    datasets::choice::Choice,
     experiment::{Experiment, Outcome},
     memory::PolicyKind,
     methods::MethodKind,

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use rehearsal::{
     Learner,
-    choice::Choice,
     config::PartialConfig,
+    datasets::choice::Choice,
     device::{DeviceName, count_read_backs},
     experiment::{Experiment, Outcome},
     learner::Step,
@@ -20,7 +20,7 @@ use rehearsal::{
     probe::{Incoming, Probe, ScoreNorm, Scoring, StepProbe},
     retrieval::RetrievalKind,
     sample::{Image, ImageShape, Sample, Slot, to_tensor},
-    views::Anchors,
+    views::ViewBatch,
 };
 use rehearsal_runs::Record;
 use stop_after::StopAfter;
@@ -101,10 +101,10 @@ fn draws_are_scored_together_as_they_are_apart() {
     let shape = ImageShape { height: 8, width: 8, channels: 3 };
     let stored: Vec<&Sample> = memory.slots()[..6].iter().map(|stored| &stored.sample).collect();
     let images = to_tensor(stored.iter().map(|sample| &*sample.image), shape, &network.device());
-    let anchors = Anchors { images, labels: stored.iter().map(|sample| sample.label).collect() };
+    let views = ViewBatch { images, labels: stored.iter().map(|sample| sample.label).collect() };
     let draws: [Vec<Slot>; 2] = [(0..9).map(Slot).collect(), (6..15).map(Slot).collect()];
     let scoring = Scoring { lr: 0.1, norm: ScoreNorm::Batch, shape };
-    let incoming = Incoming { samples: &[], anchors: &anchors, seen: 4 };
+    let incoming = Incoming { samples: &[], views: &views, seen: 4 };
     let mark = &mut |_| {};
     let mut probe = StepProbe::new(network, memory, incoming, scoring, mark);
     let apart: Vec<Vec<f32>> = draws.iter().map(|draw| probe.loss_change(draw)).collect();

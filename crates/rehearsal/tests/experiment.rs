@@ -135,15 +135,15 @@ fn a_diverging_run_stops_with_its_step_and_keeps_the_last_checkpoint() {
 }
 
 #[test]
-fn an_image_is_offered_in_every_epoch_or_only_in_the_first() {
-    let presented = |offer: &str| {
+fn an_image_is_inserted_in_every_epoch_or_only_in_the_first() {
+    let seen = |offer: &str| {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("run");
         let settings = small(&format!("backbone = 'tiny'\noffer = '{offer}'\nscore-norm = 'eval'\nviews = 'raw'"));
         finished(Experiment::new(&settings, Some(&path)).unwrap().run(&mut ()).unwrap());
-        saved(&path).memory().presented()
+        saved(&path).memory().samples_seen()
     };
-    assert_eq!((presented("every-epoch"), presented("first-epoch")), (240, 120));
+    assert_eq!((seen("every-epoch"), seen("first-epoch")), (240, 120));
 }
 
 #[test]

@@ -26,7 +26,7 @@ use rehearsal::{
     rng::{Rng, RngStream},
     sample::{Class, ImageShape, Sample, Slot, TaskId},
     sample_probe::SampleProbe,
-    views::Anchors,
+    views::ViewBatch,
 };
 
 const TEMPERATURE: f64 = 0.09;
@@ -163,7 +163,7 @@ fn pcr_balanced_four_steps(kernels: Kernels) {
         let mut network = network(&golden, &start, [4, 6, 16], HeadKind::Proxies { temperature: TEMPERATURE }, kernels);
         let device = network.device();
         let labels = golden.labels(&named("y"));
-        let both = |raw: Tensor<4>, augmented: Tensor<4>, labels: Vec<_>| Anchors {
+        let both = |raw: Tensor<4>, augmented: Tensor<4>, labels: Vec<_>| ViewBatch {
             images: Tensor::cat(vec![raw, augmented], 0),
             labels: [&labels[..], &labels[..]].concat(),
         };
@@ -188,7 +188,7 @@ fn pcr_balanced_four_steps(kernels: Kernels) {
             golden.images(&named("memory_aug"), &device),
             at(&golden.labels("memory.y"), &slots),
         );
-        let draws = vec![Draw { anchors: retrieved, logits: None }];
+        let draws = vec![Draw { views: retrieved, logits: None }];
         let batch = StepBatch { incoming, draws, task: TaskId(1), seen: 6 };
         let loss = method.objective(&mut network, &batch).loss.unwrap();
         assert_close("loss", &values(&loss), golden.values(&named("loss")), 1e-4);
@@ -210,18 +210,18 @@ impl OneStep {
         Self { golden, network }
     }
 
-    fn anchors(&self, prefix: &str) -> Anchors {
+    fn views(&self, prefix: &str) -> ViewBatch {
         let images = self.golden.images(&format!("{prefix}x"), &self.network.device());
-        Anchors { images, labels: self.golden.labels(&format!("{prefix}y")) }
+        ViewBatch { images, labels: self.golden.labels(&format!("{prefix}y")) }
     }
 
     /// A batch of the second task with these draws.
     fn batch(&self, draws: Vec<Draw>, seen: usize) -> StepBatch {
-        StepBatch { incoming: self.anchors(""), draws, task: TaskId(1), seen }
+        StepBatch { incoming: self.views(""), draws, task: TaskId(1), seen }
     }
 
     fn replayed(&self) -> Vec<Draw> {
-        vec![Draw { anchors: self.anchors("memory."), logits: None }]
+        vec![Draw { views: self.views("memory."), logits: None }]
     }
 
     /// Descends once; loss and parameters must be the golden ones.
@@ -257,8 +257,8 @@ fn parity_der_pp_one_step() {
     for kernels in every_way() {
         let mut one = OneStep::open("der_pp", kernels);
         let stored = one.golden.rows("memory.logits", &one.network.device());
-        let first = Draw { anchors: one.anchors("memory."), logits: Some(stored) };
-        let second = Draw { anchors: one.anchors("memory2."), logits: None };
+        let first = Draw { views: one.views("memory."), logits: Some(stored) };
+        let second = Draw { views: one.views("memory2."), logits: None };
         let batch = one.batch(vec![first, second], 6);
         let mut method = DerPp(DerPpOptions { alpha: 0.5, beta: 0.5 });
         let kept = one.step(&mut method, &batch).logits.unwrap();
@@ -275,8 +275,8 @@ fn parity_a_gem_one_step() {
         let mut before = one.network.clone();
         one.step(&mut AGem, &batch);
         // The same passes by hand, for the values in between.
-        let mut gradient = |anchors: &Anchors| {
-            let loss = cross_entropy(before.train_logits(anchors.images.clone()), &anchors.labels).mean();
+        let mut gradient = |views: &ViewBatch| {
+            let loss = cross_entropy(before.train_logits(views.images.clone()), &views.labels).mean();
             (Gradients::from_loss(&loss, &before), values(&loss))
         };
         let (incoming, _) = gradient(&batch.incoming);
@@ -316,7 +316,7 @@ fn parity_cls_er_one_step() {
 struct Keep;
 
 impl Policy for Keep {
-    fn offer(&self, _: &mut Memory, _: Vec<Memorized>, _: &mut dyn SampleProbe, _: &mut Rng) {}
+    fn insert(&self, _: &mut Memory, _: Vec<Memorized>, _: &mut dyn SampleProbe, _: &mut Rng) {}
 }
 
 /// The learner of a golden file, with its memory: `classes` names, of which the first have been
@@ -380,7 +380,7 @@ fn parity_learner(name: &str, method: &str) {
             assert_close("loss", &[done.loss.unwrap()], golden.values(&named("loss")), 1e-4);
             assert_state_close(&learner.network().state(), &golden.state(&named("after.")), 1e-3);
         }
-        assert_eq!(learner.memory().presented(), golden.shape("memory.y")[0] as u64);
+        assert_eq!(learner.memory().samples_seen(), golden.shape("memory.y")[0] as u64);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Runs that are tested with re-estimated statistics: what is learned stays the same, both ways of
+//! Runs that are tested after recalibrating: what is learned stays the same, both ways of
 //! testing stand beside each other, and a resumed run equals an uninterrupted one.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
@@ -66,8 +66,8 @@ fn both_is_what_off_and_memory_are_and_all_learn_the_same() {
         assert_eq!((&off.record.recalibration, &off.recalibrated), (&None, &None));
         assert_eq!((&memory.record.recalibrated, &memory.recalibrated), (&None, &None));
         for record in [&memory.record, &both.record] {
-            let books = record.recalibration.as_ref().unwrap();
-            assert_eq!((&books.images[..], &books.why_not), (&[Some(40), Some(40)][..], &None), "{method}");
+            let counters = record.recalibration.as_ref().unwrap();
+            assert_eq!((&counters.images[..], &counters.why_not), (&[Some(40), Some(40)][..], &None), "{method}");
         }
         let predicts_with = |left: &Left| left.learner.calibration_images();
         assert_eq!(predicts_with(&memory), Some(40), "what is saved predicts as it was tested");
@@ -99,16 +99,16 @@ fn a_run_stopped_anywhere_and_resumed_equals_an_uninterrupted_one() {
 
 #[test]
 fn where_nothing_can_be_re_estimated_the_result_says_so() {
-    let few = "the norm's statistics are those of training: \
-               the memory holds 19 images, and re-estimating needs at least 20";
-    let none = "the norm's statistics are those of training: the method keeps no memory";
+    let few = "the running statistics are those of training: \
+               the memory holds 19 images, and recalibrating needs at least 20";
+    let none = "the running statistics are those of training: the method keeps no memory";
     for (method, why) in [("memory = 19", few), ("method = 'fine-tune'", none), ("method = 'joint'", none)] {
         let off = run(method);
         for kind in ["memory", "both"] {
             let left = run(&format!("{method}\nrecalibrate = '{kind}'"));
-            let books = left.record.recalibration.unwrap();
-            assert!(books.images.iter().all(Option::is_none), "{method}");
-            assert_eq!(books.why_not.as_deref(), Some(why), "{method}");
+            let counters = left.record.recalibration.unwrap();
+            assert!(counters.images.iter().all(Option::is_none), "{method}");
+            assert_eq!(counters.why_not.as_deref(), Some(why), "{method}");
             assert_eq!((&left.record.matrix, left.predictions), (&off.record.matrix, off.predictions.clone()));
             assert_eq!((left.record.recalibrated, left.recalibrated), (None, None), "{method}");
         }

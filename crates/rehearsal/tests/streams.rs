@@ -224,8 +224,8 @@ fn whole_runs_of_the_new_streams() {
     let listed = "task-classes = [['bag', 'coat', 'dress'], ['shirt']]";
     assert_eq!(run(listed), (2, 12, 40, 4, 28));
     assert_eq!(run("size = 16"), (5, 30, 100, 10, 16));
-    assert_eq!(run("method = 'joint'\nstream = 'blurry'"), (1, 150, 100, 10, 28), "five passes over all");
-    assert_eq!(run(&format!("method = 'joint'\n{listed}")), (1, 24, 40, 4, 28), "two passes over all");
+    assert_eq!(run("method = 'joint'\nstream = 'blurry'"), (1, 150, 100, 10, 28), "five epochs of all");
+    assert_eq!(run(&format!("method = 'joint'\n{listed}")), (1, 24, 40, 4, 28), "two epochs of all");
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub struct Phases {
     pub scoring: f64,
     /// Passes, gradients and the update.
     pub training: f64,
-    /// Offering samples to the memory, with the features or gradients that its policy asks for.
+    /// Inserting samples into the memory, with the features or gradients that its policy asks for.
     pub memory: f64,
     /// Testing.
     pub evaluation: f64,

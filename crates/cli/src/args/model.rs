@@ -412,8 +412,8 @@ mod tests {
         assert_eq!(said("size"), format!("by the photos, {} at most", Defaults::size(usize::MAX)));
         assert_eq!((said("lr"), said("schedule")), (Defaults::LR.to_string(), Defaults::SCHEDULE.to_string()));
         let learner = Defaults::settings().learner().unwrap();
-        assert_eq!((said("width"), said("seed")), (learner.width.to_string(), learner.seed.to_string()));
-        let (method, retrieval) = (learner.method.to_string(), learner.retrieval.unwrap().to_string());
+        assert_eq!((said("width"), said("seed")), (learner.network.width.to_string(), learner.seed.to_string()));
+        let (method, retrieval) = (learner.method.kind.to_string(), learner.replay.retrieval.unwrap().to_string());
         assert_eq!((said("method"), said("retrieval")), (method, retrieval));
         assert_eq!(said("memory_policy"), Defaults::settings().memory_policy.unwrap().to_string());
         assert_eq!(PartialConfig::default_text("width"), Some(said("width")), "as in the benchmark");

@@ -15,7 +15,7 @@ use rehearsal::{
     retrieval::{LossChange, Retrieved},
     rng::{Rng, RngStream},
     sample::{Class, ImageShape, Slot, TaskId},
-    views::Anchors,
+    views::ViewBatch,
 };
 use serde_json::json;
 
@@ -73,7 +73,7 @@ struct Workload {
     method: Pcr,
     batch: StepBatch,
     /// Two draws; on a GPU as one tensor, because a learner passes them there together.
-    draws: Vec<Anchors>,
+    draws: Vec<ViewBatch>,
 }
 
 impl Workload {
@@ -91,19 +91,16 @@ impl Workload {
         };
         let device = training_device(plain);
         let mut rng = Rng::new(0, RngStream::Split, &[]);
-        let mut anchors = |count: usize, device: &Device| {
+        let mut views = |count: usize, device: &Device| {
             let values: Vec<f32> = (0..count * input.bytes()).map(|_| rng.unit() as f32).collect();
             let images = upload(TensorData::new(values, [count, size, size, 3]), device);
-            Anchors { images, labels: (0..count).map(|_| Class(rng.below(CLASSES as u64) as u16)).collect() }
+            ViewBatch { images, labels: (0..count).map(|_| Class(rng.below(CLASSES as u64) as u16)).collect() }
         };
-        let incoming = anchors(20, &device);
-        let draw = Draw { anchors: anchors(20, &device), logits: None };
+        let incoming = views(20, &device);
+        let draw = Draw { views: views(20, &device), logits: None };
         let batch = StepBatch { incoming, draws: vec![draw], task: TaskId(0), seen: CLASSES };
-        let draws = if is_host(plain) {
-            vec![anchors(DRAW, plain), anchors(DRAW, plain)]
-        } else {
-            vec![anchors(2 * DRAW, plain)]
-        };
+        let draws =
+            if is_host(plain) { vec![views(DRAW, plain), views(DRAW, plain)] } else { vec![views(2 * DRAW, plain)] };
         Self { network: Network::new(&architecture, 0, &device), method, batch, draws }
     }
 
@@ -127,7 +124,7 @@ impl Workload {
 /// Answers from draws that are tensors already.
 struct Ready<'a> {
     ahead: &'a LookAhead,
-    draws: &'a [Anchors],
+    draws: &'a [ViewBatch],
 }
 
 impl Probe for Ready<'_> {

@@ -4,8 +4,8 @@ use std::{fmt::Write, process::ExitCode};
 
 use anyhow::Result;
 use rehearsal::{
-    choice::{About, Choice},
     config::Combination,
+    datasets::choice::{About, Choice},
     memory::PolicyKind,
     methods::MethodKind,
     retrieval::RetrievalKind,

@@ -55,7 +55,7 @@ fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]
     let (settings, learner) = (model.settings(), &version.learner);
     let config = learner.config();
     let (shape, memory) = (learner.shape(), learner.memory());
-    let retrieval = config.retrieval.map(|retrieval| format!(" + {retrieval}")).unwrap_or_default();
+    let retrieval = config.replay.retrieval.map(|retrieval| format!(" + {retrieval}")).unwrap_or_default();
     let holdout = classes.iter().fold(Score::default(), |sum, class| Score {
         right: sum.right + class.holdout.right,
         total: sum.total + class.holdout.total,
@@ -71,7 +71,7 @@ fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]
         format!("  holdout  {} % of {}", percent(holdout.share()), plural(holdout.total, "image")),
         format!("  memory   {} of {} images", count(memory.len()), count(memory.capacity())),
         format!("  sure     {}", threshold_text(version.threshold, holdout.total)),
-        format!("  learner  {}{retrieval}, width {}, seed {}", config.method, config.width, config.seed),
+        format!("  learner  {}{retrieval}, width {}, seed {}", config.method.kind, config.network.width, config.seed),
     ];
     if model.is_learning() {
         lines.push("  a session was interrupted: the same `rehearsal learn` continues".into());

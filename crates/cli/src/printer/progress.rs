@@ -56,11 +56,11 @@ impl Progress {
     pub fn new(experiment: &Experiment) -> Self {
         let config = experiment.config();
         let (total, before) = (experiment.total_steps(), experiment.learner().cursor().steps);
-        let retrieval = config.learner.retrieval.map(|retrieval| format!(" + {retrieval}")).unwrap_or_default();
+        let retrieval = config.learner.replay.retrieval.map(|retrieval| format!(" + {retrieval}")).unwrap_or_default();
         let directory = experiment.directory().map(|path| format!(" → {}", path.display())).unwrap_or_default();
         message(&format!(
             "{}{retrieval} on {}, {} tasks, {total} steps{directory}",
-            config.learner.method,
+            config.learner.method.kind,
             config.dataset,
             config.plan().tasks
         ));
@@ -72,7 +72,7 @@ impl Progress {
         } else {
             Display::Lines { last: Instant::now() }
         };
-        let (tasks, epochs, batch) = (config.plan().tasks, config.passes(), config.learner.batch);
+        let (tasks, epochs, batch) = (config.plan().tasks, config.epochs(), config.learner.batch);
         Self { display, tasks, epochs, batch, total, before, start: Instant::now(), loss: None }
     }
 

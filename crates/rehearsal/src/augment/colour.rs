@@ -117,8 +117,7 @@ mod tests {
         assert_eq!(changed(greyscale), [124, 124, 124, 36, 36, 36]);
     }
 
-    /// `colorsys`: 200,100,50 has hue 1/18; a third of the circle moves red to green and green to
-    /// blue.
+    /// `colorsys`: 200,100,50 has hue 1/18; a third of the circle moves red to green and green to blue.
     #[test]
     fn hue_turns_around_the_circle() {
         assert_eq!(changed(|i| hue(i, 0.0)), TWO_PIXELS);

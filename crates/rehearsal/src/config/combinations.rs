@@ -1,22 +1,23 @@
 //! Method × memory policy × retrieval: which go together.
 
+use rehearsal_data::choice::Choice;
+
 use super::ConfigError;
-use crate::{choice::Choice, memory::PolicyKind, methods::MethodKind, retrieval::RetrievalKind};
+use crate::{memory::PolicyKind, methods::MethodKind, retrieval::RetrievalKind};
 
 /// One of each kind; `None` where none is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Combination {
     /// What a step minimises.
     pub method: MethodKind,
-    /// Who stays in memory.
+    /// Which samples stay in memory.
     pub policy: Option<PolicyKind>,
-    /// Who is replayed.
+    /// Which samples are replayed.
     pub retrieval: Option<RetrievalKind>,
 }
 
 impl Combination {
-    /// All that can be named together, and a method alone where it replays nothing; sensible or
-    /// not.
+    /// All that can be named together, and a method alone if it replays nothing; sensible or not.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for &method in MethodKind::ALL {

@@ -10,68 +10,32 @@ use crate::{
     retrieval::{Ratio, RetrievalKind},
 };
 
-/// Why a config makes no sense. One sentence, for people: settings stand in it as in an experiment
-/// file, such as `` `memory` `` or `` `stream = "blurry"` ``.
+/// Why a config makes no sense. Settings are named as in an experiment file, such as `` `memory` ``.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ConfigError {
     /// A setting that does not exist, or a value that it cannot have.
     #[error("{}{}{why}", at(*line), named(setting.as_ref()))]
-    Unreadable {
-        /// Where in the file, from 1.
-        line: Option<usize>,
-        /// Which setting, where it is known.
-        setting: Option<String>,
-        /// What is wrong with it.
-        why: String,
-    },
+    Unreadable { line: Option<usize>, setting: Option<String>, why: String },
     /// A device that this program cannot use.
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// A count that is not between 1 and its limit.
     #[error("`{setting}` must be between 1 and {most}, not {found}")]
-    Count {
-        /// Which setting.
-        setting: &'static str,
-        /// Its limit.
-        most: usize,
-        /// What it is.
-        found: usize,
-    },
+    Count { setting: &'static str, most: usize, found: usize },
     /// A number beyond what can be computed or written.
     #[error("`{setting}` is too large: at most {most}, not {found}")]
-    TooLarge {
-        /// Which setting.
-        setting: &'static str,
-        /// Its limit.
-        most: u64,
-        /// What it is.
-        found: u64,
-    },
+    TooLarge { setting: &'static str, most: u64, found: u64 },
     /// A number that is not above zero.
     #[error("`{setting}` must be a positive number, not {found}")]
-    NotPositive {
-        /// Which setting.
-        setting: &'static str,
-        /// What it is.
-        found: f64,
-    },
+    NotPositive { setting: &'static str, found: f64 },
     /// A number below zero, or none at all.
     #[error("`{setting}` must not be negative, and is {found}")]
-    Negative {
-        /// Which setting.
-        setting: &'static str,
-        /// What it is.
-        found: f64,
-    },
+    Negative { setting: &'static str, found: f64 },
     /// A share that is not between 0 and 1.
     #[error("`{setting}` must be between 0 and 1, not {found}")]
-    Share {
-        /// Which setting.
-        setting: &'static str,
-        /// What it is.
-        found: f64,
-    },
+    Share { setting: &'static str, found: f64 },
     /// A velocity that would never end.
     #[error("`momentum` must be at least 0 and below 1, not {0}")]
     Momentum(f64),
@@ -83,99 +47,45 @@ pub enum ConfigError {
     TaskClassesOfDomains,
     /// Two numbers of tasks.
     #[error("`tasks` is {tasks}, but `task-classes` lists {listed}: leave out one of them")]
-    TaskCount {
-        /// As `tasks` says.
-        tasks: usize,
-        /// As `task-classes` lists.
-        listed: usize,
-    },
+    TaskCount { tasks: usize, listed: usize },
     /// A method without memory, with something that needs one.
     #[error("{method} replays nothing: `{setting} = \"{value}\"` cannot be used with it")]
-    ReplaysNothing {
-        /// The method.
-        method: MethodKind,
-        /// What needs a memory.
-        setting: &'static str,
-        /// Its value.
-        value: String,
-    },
+    ReplaysNothing { method: MethodKind, setting: &'static str, value: String },
     /// A method with memory, without something that it needs.
     #[error("{method} replays from memory: `{setting}` must be at least 1")]
-    Replays {
-        /// The method.
-        method: MethodKind,
-        /// What it needs.
-        setting: &'static str,
-    },
+    Replays { method: MethodKind, setting: &'static str },
     /// Memory matching with half a pair.
     #[error("memory-match retrieves pairs: `retrieved` must be even, and is {0}")]
     OddPairs(usize),
     /// A ratio of a retrieval that has none.
     #[error("retrieval {retrieval} has no ratio: `ratio = \"{ratio}\"` is for `retrieval = \"balanced\"`")]
-    NoRatio {
-        /// The retrieval.
-        retrieval: RetrievalKind,
-        /// The ratio.
-        ratio: Ratio,
-    },
+    NoRatio { retrieval: RetrievalKind, ratio: Ratio },
     /// A ratio of more or fewer samples than are retrieved.
     #[error(
         "the ratio {ratio} makes {}, but {retrieved} samples are retrieved per step: change `ratio` or `retrieved`",
         ratio.total()
     )]
-    RatioTotal {
-        /// The ratio.
-        ratio: Ratio,
-        /// How many are retrieved.
-        retrieved: usize,
-    },
+    RatioTotal { ratio: Ratio, retrieved: usize },
     /// More picked than looked at.
     #[error("{picked} of {candidates} candidates cannot be picked: raise `candidates`")]
-    Candidates {
-        /// How many are picked from one draw.
-        picked: usize,
-        /// How many a draw has.
-        candidates: usize,
-    },
+    Candidates { picked: usize, candidates: usize },
     /// A head of a method that has its own.
-    #[error("`head` is an option of er-ace: {0} has a head of its own")]
+    #[error("`head` is an option of er-ace: {0} has its own head")]
     Head(MethodKind),
     /// A path that leads nowhere, or that no file of settings can hold.
     #[error("{} cannot be used as `data`: {why}", path.display())]
-    Path {
-        /// The path.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
+    Path { path: PathBuf, why: String },
     /// Other data than those that the run was made with.
     #[error("these are not the data of the run: their SHA-256 is {found}, expected {expected}")]
-    OtherData {
-        /// Of the data that are there.
-        found: String,
-        /// Of those of the run.
-        expected: String,
-    },
+    OtherData { found: String, expected: String },
     /// Another version than the one that began the run.
     #[error(
         "`version` is {expected} in the run's config.toml, and this is {found}: go on with the version that began it"
     )]
-    OtherVersion {
-        /// Of this program.
-        found: &'static str,
-        /// Of the one that began the run.
-        expected: String,
-    },
-    /// Another part of one's own than the config names.
+    OtherVersion { found: &'static str, expected: String },
+    /// Another custom part than the config names.
     #[error("the {kind} should be {expected}, but {found} was given")]
-    OtherPart {
-        /// Method, retrieval, memory policy or backbone.
-        kind: &'static str,
-        /// As the config names it.
-        expected: String,
-        /// As it was given.
-        found: String,
-    },
+    OtherPart { kind: &'static str, expected: String, found: String },
 }
 
 fn at(line: Option<usize>) -> String {

@@ -1,141 +1,220 @@
-//! How a learner learns: the part of a run's settings that a saved model keeps.
+//! How a learner learns: the settings that a saved model keeps. In files the groups are flat.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, Offer, in_range, not_negative, positive};
+use super::{Combination, ConfigError, Insertion, PartialConfig, in_range, not_negative, positive};
 use crate::{
     device::DeviceName,
-    learner::CustomNames,
-    memory::{GssOptions, PolicyKind},
-    methods::{AceHead, MethodKind, MethodOptions},
-    network::{BackboneKind, Kernels},
+    learner::{CustomNames, Defaults},
+    memory::{GssOptions, Policy, PolicyKind},
+    methods::MethodConfig,
+    network::{BackboneKind, Kernels, Plan},
     optimizer::OptimizerConfig,
     probe::ScoreNorm,
-    retrieval::{Ratio, RetrievalKind, RetrievalOptions},
+    retrieval::{Ratio, Retrieval, RetrievalKind, RetrievalOptions},
     shapley::ShapleyOptions,
-    views::Views,
 };
 
-/// How a learner learns.
+/// How a learner learns. The default is that of [`Learner::builder`](crate::Learner::builder).
+///
+/// ```
+/// use rehearsal::prelude::*;
+///
+/// let mut config = LearnerConfig::default();
+/// config.optimizer.momentum = 0.9;
+/// config.replay.memory = 200;
+/// config.check()?;
+/// # Ok::<(), ConfigError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct LearnerConfig {
     /// What a step minimises.
-    pub method: MethodKind,
-    /// Who is replayed; none for a method without memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retrieval: Option<RetrievalKind>,
-    /// How many from the high and low end of loss change.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<Ratio>,
-    /// Who stays in memory; none for a method without memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory_policy: Option<PolicyKind>,
-    /// Epochs of each task; none: by the number of its images.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub epochs: Option<usize>,
-    /// How many samples the memory holds.
-    pub memory: usize,
-    /// New samples per step.
-    pub batch: usize,
-    /// Replayed samples per step.
-    pub retrieved: usize,
-    /// Slots that each draw of a scoring retrieval looks at.
-    pub candidates: usize,
+    #[serde(flatten)]
+    pub method: MethodConfig,
+    /// What is stored and what is replayed.
+    #[serde(flatten)]
+    pub replay: ReplayConfig,
     /// How a step moves the network.
     #[serde(flatten)]
     pub optimizer: OptimizerConfig,
-    /// Channels after the first convolution.
-    pub width: usize,
+    /// What learns.
+    #[serde(flatten)]
+    pub network: NetworkConfig,
+    /// Epochs of each task; none: by the number of its images.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epochs: Option<usize>,
+    /// New samples per step.
+    pub batch: usize,
     /// Seeds every draw.
     pub seed: u64,
     /// Threads; results do not depend on it.
     pub threads: usize,
     /// Where tensors live.
     pub device: DeviceName,
+    /// The names of custom parts.
+    #[serde(flatten)]
+    pub custom: CustomNames,
+}
+
+/// The network of a learner.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct NetworkConfig {
     /// The feature extractor.
     pub backbone: BackboneKind,
+    /// Channels after the first convolution.
+    pub width: usize,
     /// Whether training changes the head alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub freeze_backbone: bool,
     /// What computes the convolutions on the processor.
     pub kernels: Kernels,
-    /// What the methods are told.
-    #[serde(flatten)]
-    pub method_options: MethodOptions,
-    /// What GSS is told.
-    #[serde(flatten)]
-    pub gss: GssOptions,
-    /// What ASER is told.
-    #[serde(flatten)]
-    pub shapley: ShapleyOptions,
-    /// The views that are trained on.
-    pub views: Views,
+}
+
+/// The memory of a learner and what it replays from there.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ReplayConfig {
+    /// Which samples are replayed; none for a method without memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retrieval: Option<RetrievalKind>,
+    /// How many from the high and low end of loss change; none: as the retrieval does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Ratio>,
+    /// Which samples stay in memory; none for a method without memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_policy: Option<PolicyKind>,
+    /// How many samples the memory holds.
+    pub memory: usize,
+    /// Replayed samples per step.
+    pub retrieved: usize,
+    /// Slots that each draw of a scoring retrieval looks at.
+    pub candidates: usize,
     /// What normalises scored samples.
     pub score_norm: ScoreNorm,
-    /// When samples may enter the memory.
-    pub offer: Offer,
-    /// What parts of one's own are called, where there are some.
+    /// When samples are inserted into the memory.
+    #[serde(rename = "offer")]
+    pub insertion: Insertion,
+    /// Options of GSS.
     #[serde(flatten)]
-    pub custom: CustomNames,
+    pub gss: GssOptions,
+    /// Options of ASER.
+    #[serde(flatten)]
+    pub shapley: ShapleyOptions,
+}
+
+impl Default for LearnerConfig {
+    fn default() -> Self {
+        Defaults::complete(&PartialConfig::default()).learner().expect("the defaults go together")
+    }
+}
+
+impl Default for MethodConfig {
+    fn default() -> Self {
+        LearnerConfig::default().method
+    }
+}
+
+impl Default for ReplayConfig {
+    fn default() -> Self {
+        LearnerConfig::default().replay
+    }
+}
+
+impl Default for OptimizerConfig {
+    fn default() -> Self {
+        LearnerConfig::default().optimizer
+    }
+}
+
+impl Default for NetworkConfig {
+    fn default() -> Self {
+        LearnerConfig::default().network
+    }
 }
 
 impl LearnerConfig {
-    /// Whether every number is in its range and what is chosen goes together.
+    /// Whether every number is in its range and the settings go together.
     ///
     /// # Errors
-    /// It is not; the error says what.
+    /// Says what is wrong.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let most = 1_000_000_000;
+        let (most, replay) = (1_000_000_000, &self.replay);
         in_range(&[
             ("epochs", self.epochs.unwrap_or(1), 1_000_000),
             ("batch", self.batch, most),
-            ("width", self.width, 4096),
+            ("width", self.network.width, 4096),
             ("threads", self.threads, 1024),
-            ("candidates", self.candidates, most),
-            ("gss-groups", self.gss.groups, most),
-            ("gss-group-size", self.gss.group_size, most),
-            ("shapley-neighbours", self.shapley.neighbours, 1_000_000),
+            ("candidates", replay.candidates, most),
+            ("gss-groups", replay.gss.groups, most),
+            ("gss-group-size", replay.gss.group_size, most),
+            ("shapley-neighbours", replay.shapley.neighbours, 1_000_000),
         ])?;
         // TOML has no larger numbers than i64's.
         let limits = [
-            ("memory", self.memory as u64, most as u64),
-            ("retrieved", self.retrieved as u64, most as u64),
+            ("memory", replay.memory as u64, most as u64),
+            ("retrieved", replay.retrieved as u64, most as u64),
             ("seed", self.seed, i64::MAX as u64),
         ];
         if let Some(&(setting, found, most)) = limits.iter().find(|(_, found, most)| found > most) {
             return Err(ConfigError::TooLarge { setting, most, found });
         }
         self.device.check()?;
-        self.method_options.check()?;
+        self.method.check()?;
         self.optimizer.check()?;
-        if !self.method.chooses_head() && self.method_options.er_ace.head != AceHead::Linear {
-            return Err(ConfigError::Head(self.method));
-        }
         self.check_replay()
     }
 
     fn check_replay(&self) -> Result<(), ConfigError> {
-        for (setting, value) in [("memory", self.memory), ("retrieved", self.retrieved)] {
-            if self.method.replays() && value == 0 {
-                return Err(ConfigError::Replays { method: self.method, setting });
+        let (method, replay) = (self.method.kind, &self.replay);
+        let ReplayConfig { retrieval, memory_policy: policy, retrieved, .. } = *replay;
+        Combination { method, policy, retrieval }.check()?;
+        for (setting, value) in [("memory", replay.memory), ("retrieved", retrieved)] {
+            if method.replays() && value == 0 {
+                return Err(ConfigError::Replays { method, setting });
             }
         }
-        if self.retrieval == Some(RetrievalKind::MemoryMatch) && !self.retrieved.is_multiple_of(2) {
-            return Err(ConfigError::OddPairs(self.retrieved));
+        if retrieval == Some(RetrievalKind::MemoryMatch) && !retrieved.is_multiple_of(2) {
+            return Err(ConfigError::OddPairs(retrieved));
         }
-        match self.ratio.map(|ratio| ratio.high.max(ratio.low)) {
-            Some(picked) if picked > self.candidates => {
-                Err(ConfigError::Candidates { picked, candidates: self.candidates })
+        let Some(ratio) = replay.ratio else { return Ok(()) };
+        let Some(retrieval) = retrieval else {
+            return Err(ConfigError::ReplaysNothing { method, setting: "ratio", value: ratio.to_string() });
+        };
+        if retrieval != RetrievalKind::Balanced && Some(ratio) != retrieval.default_ratio(retrieved) {
+            return Err(ConfigError::NoRatio { retrieval, ratio });
+        }
+        if ratio.total() != retrieved {
+            return Err(ConfigError::RatioTotal { ratio, retrieved });
+        }
+        match ratio.high.max(ratio.low) {
+            picked if picked > replay.candidates => {
+                Err(ConfigError::Candidates { picked, candidates: replay.candidates })
             }
             _ => Ok(()),
         }
     }
+}
 
-    /// What the retrieval is told.
-    pub fn retrieval_options(&self) -> RetrievalOptions {
+impl NetworkConfig {
+    pub(crate) fn plan(&self, channels: usize) -> Plan {
+        self.backbone.plan(channels, self.width)
+    }
+}
+
+/// A method without memory has neither: nothing is drawn from a memory without slots, and nothing stays there.
+impl ReplayConfig {
+    pub(crate) fn build_retrieval(&self) -> Arc<dyn Retrieval> {
         let Self { retrieved: count, ratio, candidates, shapley, .. } = *self;
-        RetrievalOptions { count, ratio, candidates, shapley }
+        let options = RetrievalOptions { count, ratio, candidates, shapley };
+        self.retrieval.unwrap_or(RetrievalKind::Random).build(&options)
+    }
+
+    pub(crate) fn build_policy(&self) -> Arc<dyn Policy> {
+        self.memory_policy.unwrap_or(PolicyKind::Reservoir).build(self.gss, self.shapley)
     }
 }
 

@@ -1,14 +1,13 @@
-//! The settings that a user gives: everything is optional. What they are is in the table of
-//! `rehearsal-runs`.
+//! The settings that a user gives: everything is optional. What they are is in the table of `rehearsal-runs`.
 
 use std::{fmt::Display, path::PathBuf, str::FromStr};
 
+use rehearsal_data::{Chain, Dataset};
 use rehearsal_runs::{Setting, settings_table};
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, Offer, Recalibrate};
+use super::{ConfigError, Insertion, Recalibrate};
 use crate::{
-    datasets::{Chain, Dataset},
     device::DeviceName,
     learner::CustomNames,
     losses::Denominator,
@@ -23,7 +22,7 @@ use crate::{
     views::Views,
 };
 
-/// The type of a setting whose default is filled in: a value where the table has one.
+/// The type of a setting whose default is filled in: a value if the table has one.
 macro_rules! completed_type {
     (is $type:ty) => { $type };
     ($other:ident $type:ty) => { Option<$type> };
@@ -93,11 +92,10 @@ macro_rules! settings {
                 Completed { $($name: completed!(self.$name, $default($($value)*)),)* }
             }
 
-            /// Sets a setting from the text that stands for it on a command line: a word, a number,
-            /// a path.
+            /// Sets a setting from the text that stands for it on a command line: a word, a number, a path.
             ///
             /// # Errors
-            /// It is no such setting, or cannot be that.
+            /// There is no such setting, or it cannot have that value.
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), ConfigError> {
                 match name.replace('-', "_").as_str() {
                     $(stringify!($name) => read_text!($place self.$name, name, text),)*
@@ -145,7 +143,7 @@ impl PartialConfig {
         })
     }
 
-    /// What both say; where they differ, `other`. What the file says only because of a value that
+    /// What both say; if they differ, `other`. What the file says only because of a value that
     /// `other` replaces goes with it: the ratio with the retrieval, a method's defaults with the
     /// method, the fingerprint with the data set.
     pub fn overridden_by(&self, other: &Self) -> Self {
@@ -186,7 +184,7 @@ impl PartialConfig {
         self.memory = self.memory.filter(|&memory| memory > 0);
     }
 
-    /// The same with the names of parts of one's own.
+    /// The same with the names of custom parts.
     pub(crate) fn with_names(&self, names: &CustomNames) -> Self {
         let CustomNames { custom_method, custom_retrieval, custom_memory_policy, custom_backbone } = names.clone();
         Self { custom_method, custom_retrieval, custom_memory_policy, custom_backbone, ..self.clone() }
@@ -205,7 +203,7 @@ fn unreadable(settings: &toml::Table) -> Option<String> {
 fn read<T: FromStr<Err: Display>>(name: &str, text: &str) -> Result<T, ConfigError> {
     text.parse().map_err(|error: T::Err| {
         let why = error.to_string();
-        // Errors of numbers do not say what was no number.
+        // Errors of numbers do not quote the text.
         let why = if why.contains(text) { why } else { format!("`{text}` cannot be read: {why}") };
         ConfigError::Unreadable { line: None, setting: Some(name.to_owned()), why }
     })

@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 
 use rehearsal_files::threads::cores;
 
-use super::{Combination, Config, ConfigError, LearnerConfig, PartialConfig, partial::Completed};
+use super::{Config, ConfigError, LearnerConfig, NetworkConfig, PartialConfig, ReplayConfig, partial::Completed};
 use crate::{
     learner::CustomNames,
-    memory::{GssOptions, PolicyKind},
-    methods::{ClsErOptions, DerPpOptions, ErAceOptions, MethodOptions},
+    memory::GssOptions,
+    methods::{ClsErOptions, DerPpOptions, ErAceOptions, MethodConfig},
     optimizer::OptimizerConfig,
-    retrieval::{Ratio, RetrievalKind},
     shapley::ShapleyOptions,
     stream::StreamKind,
 };
@@ -23,7 +22,7 @@ impl PartialConfig {
     pub fn resolve(&self) -> Result<Config, ConfigError> {
         let learner = self.learner()?;
         let given = self.clone().complete();
-        // What only runs write is no part of a config.
+        // Only runs write these.
         let _ = (&given.version, &given.data_sha256, &given.incomplete_data);
         let config = Config {
             tasks: given.task_count()?,
@@ -51,54 +50,48 @@ impl PartialConfig {
     /// The part of it that concerns the learner, completed with defaults.
     ///
     /// # Errors
-    /// Two things do not go together.
+    /// A number is out of range, or two settings do not go together.
     pub fn learner(&self) -> Result<LearnerConfig, ConfigError> {
         let given = self.clone().complete();
-        let method = given.method;
-        let retrieval = given.retrieval()?;
-        Ok(LearnerConfig {
-            method,
-            retrieval,
-            ratio: given.ratio(retrieval)?,
-            memory_policy: given.memory_policy()?,
-            method_options: given.method_options(),
-            epochs: self.epochs,
-            memory: if method.replays() { given.memory } else { 0 },
-            batch: given.batch,
-            retrieved: given.retrieved,
-            candidates: given.candidates,
+        let replay = given.replay();
+        let config = LearnerConfig {
+            method: given.method_config(),
+            replay,
             optimizer: OptimizerConfig {
                 lr: given.lr,
                 momentum: given.momentum,
                 weight_decay: given.weight_decay,
                 schedule: given.schedule,
             },
-            width: given.width,
+            network: NetworkConfig {
+                backbone: given.backbone,
+                width: given.width,
+                freeze_backbone: false,
+                kernels: given.kernels,
+            },
+            epochs: self.epochs,
+            batch: given.batch,
             seed: given.seed,
             threads: given.threads.unwrap_or_else(cores),
             device: given.device,
-            backbone: given.backbone,
-            freeze_backbone: false,
-            kernels: given.kernels,
-            gss: GssOptions { groups: given.gss_groups, group_size: given.gss_group_size },
-            shapley: ShapleyOptions { score: given.shapley_score, neighbours: given.shapley_neighbours },
-            views: given.views.unwrap_or(method.default_views()),
-            score_norm: given.score_norm,
-            offer: given.offer,
             custom: CustomNames {
                 custom_method: given.custom_method,
                 custom_retrieval: given.custom_retrieval,
                 custom_memory_policy: given.custom_memory_policy,
                 custom_backbone: given.custom_backbone,
             },
-        })
+        };
+        config.check()?;
+        Ok(config)
     }
 }
 
 /// What depends on more than one setting.
 impl Completed {
-    fn method_options(&self) -> MethodOptions {
-        MethodOptions {
+    fn method_config(&self) -> MethodConfig {
+        MethodConfig {
+            kind: self.method,
+            views: self.views.unwrap_or(self.method.default_views()),
             temperature: self.temperature,
             denominator: self.denominator,
             reduction: self.reduction,
@@ -138,34 +131,23 @@ impl Completed {
         }
     }
 
-    fn retrieval(&self) -> Result<Option<RetrievalKind>, ConfigError> {
-        let Self { method, retrieval, .. } = *self;
-        Combination { method, policy: None, retrieval }.check()?;
-        Ok(method.replays().then(|| retrieval.unwrap_or(method.default_retrieval())))
-    }
-
-    fn memory_policy(&self) -> Result<Option<PolicyKind>, ConfigError> {
-        let Self { method, memory_policy: policy, .. } = *self;
-        Combination { method, policy, retrieval: None }.check()?;
-        Ok(method.replays().then(|| policy.unwrap_or(method.default_policy())))
-    }
-
-    fn ratio(&self, retrieval: Option<RetrievalKind>) -> Result<Option<Ratio>, ConfigError> {
-        let retrieved = self.retrieved;
-        let default = |retrieval: RetrievalKind| retrieval.default_ratio(retrieved);
-        match (self.ratio, retrieval) {
-            (None, retrieval) => Ok(retrieval.and_then(default)),
-            (Some(ratio), None) => {
-                let value = ratio.to_string();
-                Err(ConfigError::ReplaysNothing { method: self.method, setting: "ratio", value })
-            }
-            (Some(ratio), Some(retrieval))
-                if retrieval != RetrievalKind::Balanced && Some(ratio) != default(retrieval) =>
-            {
-                Err(ConfigError::NoRatio { retrieval, ratio })
-            }
-            (Some(ratio), _) if ratio.total() != retrieved => Err(ConfigError::RatioTotal { ratio, retrieved }),
-            (ratio, _) => Ok(ratio),
+    /// A method that replays gets its own defaults; another has only what was given, which
+    /// [`LearnerConfig::check`] refuses.
+    fn replay(&self) -> ReplayConfig {
+        let Self { method, retrieval, memory_policy, retrieved, .. } = *self;
+        let replays = method.replays();
+        let retrieval = retrieval.or_else(|| replays.then(|| method.default_retrieval()));
+        ReplayConfig {
+            retrieval,
+            ratio: self.ratio.or_else(|| retrieval.and_then(|retrieval| retrieval.default_ratio(retrieved))),
+            memory_policy: memory_policy.or_else(|| replays.then(|| method.default_policy())),
+            memory: if replays { self.memory } else { 0 },
+            retrieved,
+            candidates: self.candidates,
+            score_norm: self.score_norm,
+            insertion: self.offer,
+            gss: GssOptions { groups: self.gss_groups, group_size: self.gss_group_size },
+            shapley: ShapleyOptions { score: self.shapley_score, neighbours: self.shapley_neighbours },
         }
     }
 }

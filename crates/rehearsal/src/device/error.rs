@@ -4,61 +4,35 @@ use thiserror::Error;
 
 use super::{DeviceKind, DeviceName};
 
-/// Why a device cannot be had. One sentence, for people.
+/// Why a device cannot be had.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum DeviceError {
     /// No device has that name.
-    #[error("there is no device `{0}`: this program was built for {built}{way}", built = DeviceKind::built_names(), way = for_a_gpu())]
+    #[error("there is no device `{0}`: this program was built for {built}", built = DeviceKind::built_names())]
     Unknown(String),
-    /// A number that is none.
-    #[error("`{text}` is no device: write {kind}, or {kind}:1 for the second of several")]
-    Index {
-        /// What was written.
-        text: String,
-        /// The kind that it names.
-        kind: DeviceKind,
-    },
+    /// A number that is not one.
+    #[error("`{text}` is not a device: write {kind}, or {kind}:1 for the second of several")]
+    Index { text: String, kind: DeviceKind },
     /// A number of the processor.
     #[error("`{0}`: there is one processor, however many cores it has: write cpu")]
     OneProcessor(String),
     /// The program cannot.
-    #[error("this program was built without {0}: build it with `cargo install --path crates/cli --features {0}`")]
+    #[error("this program was built without {0}")]
     NotBuilt(DeviceKind),
     /// The machine has none.
     #[error("there is no {kind} device on this machine: {}", wanted(*kind))]
-    NoneFound {
-        /// Of what.
-        kind: DeviceKind,
-    },
+    NoneFound { kind: DeviceKind },
     /// The machine has fewer.
     #[error(
         "there is no device {name}: this machine has {}",
         if *count == 1 { format!("only {}", name.kind) } else { format!("{0}:0 to {0}:{1}", name.kind, count - 1) }
     )]
-    TooFew {
-        /// What was asked for.
-        name: DeviceName,
-        /// How many there are: one at least.
-        count: usize,
-    },
+    TooFew { name: DeviceName, count: usize },
     /// It is there, but does not work.
     #[error("the device {name} cannot be used: {why}")]
-    Unusable {
-        /// Which.
-        name: DeviceName,
-        /// As the driver says it.
-        why: String,
-    },
-}
-
-/// How to get a GPU, where the program knows none.
-fn for_a_gpu() -> &'static str {
-    if DeviceKind::ALL.into_iter().skip(1).any(DeviceKind::is_built) {
-        ""
-    } else {
-        "; for a GPU build it with `cargo install --path crates/cli --features wgpu`"
-    }
+    Unusable { name: DeviceName, why: String },
 }
 
 /// What a kind of device needs.

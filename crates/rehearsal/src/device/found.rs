@@ -62,8 +62,7 @@ mod gpu {
         tensor::{Device, DeviceType},
     };
 
-    /// Cards before what is built into a processor, and software last; otherwise as the system lists
-    /// them.
+    /// Cards before what is built into a processor, and software last; otherwise as the system lists them.
     pub(super) fn strongest_first(of: DeviceType) -> Vec<Device> {
         let mut devices = Device::enumerate(of).into_vec();
         devices.sort_by_key(|device| match of_wgpu(device).map(|device| &device.kind) {
@@ -75,8 +74,7 @@ mod gpu {
         devices
     }
 
-    /// Makes a device ready. Left to itself, Burn opens it with the first tensor, and panics where it
-    /// cannot.
+    /// Makes a device ready. Left to itself, Burn opens it with the first tensor, and panics where it cannot.
     pub(super) fn start(device: &Device) -> Result<(), String> {
         let Some(device) = of_wgpu(device) else { return Ok(()) };
         let options = RuntimeOptions::try_default().map_err(|error| error.to_string())?;

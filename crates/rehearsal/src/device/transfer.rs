@@ -18,6 +18,11 @@ pub fn count_read_backs<T>(work: impl FnOnce() -> T) -> (T, u64) {
     (made, READ_BACKS.get() - before)
 }
 
+/// Counts for this thread what another one read for it.
+pub(crate) fn add_read_backs(count: u64) {
+    READ_BACKS.set(READ_BACKS.get() + count);
+}
+
 /// Values of the host as a tensor on the device.
 #[allow(clippy::disallowed_methods, reason = "the one place")]
 pub fn upload<const D: usize, K: Basic>(data: impl Into<TensorData>, device: &Device) -> Tensor<D, K> {

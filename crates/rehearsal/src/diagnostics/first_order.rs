@@ -15,7 +15,7 @@ pub(super) struct FirstOrder {
 }
 
 impl FirstOrder {
-    /// Notes a pair; what is no number says nothing.
+    /// Notes a pair; NaN is skipped.
     pub(super) fn add(&mut self, side: Side, loss_change: f32, first_order: f64) {
         let pair = (f64::from(loss_change), first_order);
         if pair.0.is_finite() && pair.1.is_finite() {
@@ -26,7 +26,7 @@ impl FirstOrder {
         }
     }
 
-    /// Over the samples of one side; nothing where there are none.
+    /// Over the samples of one side; nothing if there are none.
     pub(super) fn of(&self, side: Side) -> Option<Correlation> {
         match side {
             Side::High => correlation(&self.high),

@@ -9,16 +9,16 @@ use crate::learner::Replayed;
 /// Slots that were picked so often or more are counted together.
 const MOST_REPLAYS: usize = 50;
 
-/// The books of a task.
+/// The counters of a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct PickBooks {
+pub(super) struct PickCounters {
     task_age: Vec<u64>,
     class_mix: Vec<u64>,
     /// How often each slot was picked.
     by_slot: Vec<u64>,
 }
 
-impl PickBooks {
+impl PickCounters {
     /// Counts a sample that was picked while `task` is learned.
     pub(super) fn add(&mut self, Replayed { sample, retrieved }: &Replayed, task: usize) {
         count(&mut self.task_age, task.saturating_sub(sample.task.index()));
@@ -64,16 +64,16 @@ mod tests {
 
     #[test]
     fn ages_classes_and_replays_are_counted_until_the_task_ends() {
-        let mut books = PickBooks::default();
+        let mut counters = PickCounters::default();
         for _ in 0..60 {
-            books.add(&picked(4, 1, 2), 2);
+            counters.add(&picked(4, 1, 2), 2);
         }
-        books.add(&picked(0, 0, 0), 2);
-        books.add(&picked(0, 0, 0), 2);
-        let picks = books.close(4, 6).unwrap();
+        counters.add(&picked(0, 0, 0), 2);
+        counters.add(&picked(0, 0, 0), 2);
+        let picks = counters.close(4, 6).unwrap();
         assert_eq!((picks.task_age.as_slice(), picks.class_mix.as_slice()), (&[60, 0, 2][..], &[2, 60, 0, 0][..]));
         assert_eq!((picks.slots_by_replays.len(), &picks.slots_by_replays[..3]), (51, &[4, 0, 1][..]));
         assert_eq!((picks.slots_by_replays[50], picks.total()), (1, 62), "60 is 50 or more");
-        assert_eq!(books.close(4, 6), None, "every task has books of its own");
+        assert_eq!(counters.close(4, 6), None, "every task has its own counters");
     }
 }

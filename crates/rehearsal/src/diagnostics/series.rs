@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Sum;
 
-/// So many stretches at most; even.
+/// The most stretches; even.
 const MOST: usize = 50;
 
 /// The stretches of a task so far.

@@ -1,4 +1,4 @@
-//! What TensorBoard shows of a run, where that was asked for: `tensorboard/` in its directory.
+//! What TensorBoard shows of a run, if that was asked for: `tensorboard/` in its directory.
 
 use std::{
     io,
@@ -41,8 +41,7 @@ impl Board {
         Ok(())
     }
 
-    /// After a task, at its last step: the accuracy on each task so far, and what they make
-    /// together.
+    /// After a task, at its last step: the accuracy on each task so far, and what they make together.
     pub(super) fn task(&mut self, step: u64, matrix: &AccuracyMatrix) -> Result<(), DirectoryError> {
         let Some(row) = matrix.rows().last() else { return Ok(()) };
         let names: Vec<String> = (1..=row.len()).map(|task| format!("accuracy/task {task:02}")).collect();

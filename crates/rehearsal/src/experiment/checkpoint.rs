@@ -1,5 +1,5 @@
 //! A run's checkpoint: its learner's file, with what the run adds to it. What is restored must be
-//! of this very run: the same settings, the same data, a position that the stream has.
+//! of this very run: the same settings, the same data, a cursor that the stream has.
 
 use std::path::Path;
 
@@ -81,7 +81,7 @@ impl Experiment {
             let (saved, ours) = (&header.data_sha256, &self.journal.data.sha256);
             return Err(foreign(format!("its data had SHA-256 {saved}, these have {ours}")));
         }
-        self.check_learner(&learner).and_then(|()| self.check_position(&learner, &header.progress)).map_err(foreign)?;
+        self.check_learner(&learner).and_then(|()| self.check_cursor(&learner, &header.progress)).map_err(foreign)?;
         (self.learner, self.journal.progress) = (learner, header.progress);
         Ok(())
     }
@@ -98,14 +98,14 @@ impl Experiment {
         Ok(())
     }
 
-    fn check_position(&self, learner: &Learner, progress: &Progress) -> Result<(), String> {
-        let position = learner.cursor();
+    fn check_cursor(&self, learner: &Learner, progress: &Progress) -> Result<(), String> {
+        let cursor = learner.cursor();
         let batches: Vec<usize> = self.stream.tasks().map(|task| self.stream.batches(task)).collect();
-        if steps_at(&batches, self.journal.config.passes(), position) != Some(position.steps) {
-            return Err(format!("its position does not exist in this stream: {position:?}"));
+        if steps_at(&batches, self.journal.config.epochs(), cursor) != Some(cursor.steps) {
+            return Err(format!("its cursor does not exist in this stream: {cursor:?}"));
         }
         // The classes of a task appear with its first batch.
-        let begun = position.task + usize::from(position.is_inside_task());
+        let begun = cursor.task + usize::from(cursor.is_inside_task());
         let seen = self.stream.tasks().take(begun).last().map_or(0, |task| self.stream.seen(task));
         if learner.classes().seen() != seen {
             return Err(format!(
@@ -113,25 +113,25 @@ impl Experiment {
                 learner.classes().seen()
             ));
         }
-        let rows = |kept: bool, wanted: bool, rows: usize| kept == wanted && (!kept || rows == position.task);
+        let rows = |kept: bool, wanted: bool, rows: usize| kept == wanted && (!kept || rows == cursor.task);
         let (recalibration, second) = (&progress.recalibration, &progress.recalibrated);
         let images = recalibration.as_ref().map_or(0, |counters| counters.images.len());
         let second_rows = second.as_ref().map_or(0, AccuracyMatrix::tasks_seen);
-        let tested = progress.matrix.tasks_seen() == position.task
+        let tested = progress.matrix.tasks_seen() == cursor.task
             && rows(recalibration.is_some(), self.journal.config.recalibrate != Recalibrate::Off, images)
             && rows(second.is_some(), self.journal.config.recalibrate == Recalibrate::Both, second_rows);
         let watched = progress.diagnostics.is_some() == self.journal.config.diagnostics;
-        let counters = progress.diagnostics.as_ref().is_none_or(|seen| seen.fits(learner.network(), position.task));
-        if tested && watched && counters { Ok(()) } else { Err("its counters are not those of its position".into()) }
+        let counters = progress.diagnostics.as_ref().is_none_or(|seen| seen.fits(learner.network(), cursor.task));
+        if tested && watched && counters { Ok(()) } else { Err("its counters are not those of its cursor".into()) }
     }
 }
 
-/// How many steps come before a position in tasks of so many batches; none where they have no such
-/// position. The numbers come from a file: none of them is believed to be small.
-fn steps_at(batches: &[usize], epochs: usize, position: Cursor) -> Option<u64> {
-    let Cursor { task, epoch, batch, .. } = position;
+/// How many steps come before a cursor in tasks of these numbers of batches; none if they have no such
+/// cursor. The numbers come from a file: none of them is believed to be small.
+fn steps_at(batches: &[usize], epochs: usize, cursor: Cursor) -> Option<u64> {
+    let Cursor { task, epoch, batch, .. } = cursor;
     let here = batches.get(task).copied().unwrap_or(0);
-    // A task's last step leaves its epoch at its end; no other position is beyond the last batch.
+    // A task's last step leaves its epoch at its end; no other cursor is beyond the last batch.
     let inside = (epoch < epochs && batch < here) || (epoch == epochs && batch == 0);
     let exists = if here == 0 { epoch == 0 && batch == 0 } else { inside };
     let before = batches.get(..task).filter(|_| exists)?.iter().sum::<usize>().checked_mul(epochs)?;
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_those_of_the_stream_however_large_they_claim_to_be() {
+    fn cursors_are_those_of_the_stream_however_large_they_claim_to_be() {
         let at = |task, epoch, batch| steps_at(&[3, 5], 2, Cursor { task, epoch, batch, steps: 0 });
         assert_eq!([at(0, 0, 0), at(0, 1, 2), at(0, 2, 0), at(1, 0, 0)], [Some(0), Some(5), Some(6), Some(6)]);
         assert_eq!([at(1, 1, 4), at(1, 2, 0), at(2, 0, 0)], [Some(15), Some(16), Some(16)]);

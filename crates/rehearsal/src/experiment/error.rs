@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
+use rehearsal_data::DataError;
 use rehearsal_runs::DirectoryError;
 use thiserror::Error;
 
-use crate::{config::ConfigError, datasets::DataError, learner::LearnerError, stream::StreamError};
+use crate::{config::ConfigError, learner::LearnerError, stream::StreamError};
 
 /// Why a run cannot begin or go on.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ExperimentError {
     /// The settings make no sense.
     #[error(transparent)]
@@ -28,12 +30,7 @@ pub enum ExperimentError {
     Learner(#[from] LearnerError),
     /// The checkpoint is whole, but not one of this run.
     #[error("{path} is not a checkpoint of this run: {why}")]
-    Checkpoint {
-        /// The checkpoint.
-        path: PathBuf,
-        /// What differs.
-        why: String,
-    },
+    Checkpoint { path: PathBuf, why: String },
     /// No threads to be had.
     #[error("threads cannot be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),

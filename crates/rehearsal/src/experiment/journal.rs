@@ -77,7 +77,7 @@ impl Journal {
 /// Logs every step of a task, saves from time to time, and passes the events on.
 pub(super) struct Recorder<'a> {
     journal: &'a mut Journal,
-    observer: &'a mut (dyn Observer + Send),
+    observer: &'a mut dyn Observer,
     saved: Instant,
     /// Of the current step.
     clock: Clock,
@@ -88,7 +88,7 @@ pub(super) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub fn new(journal: &'a mut Journal, observer: &'a mut (dyn Observer + Send)) -> Self {
+    pub fn new(journal: &'a mut Journal, observer: &'a mut dyn Observer) -> Self {
         Self { journal, observer, saved: Instant::now(), clock: Clock::start(), before: None, failed: None }
     }
 

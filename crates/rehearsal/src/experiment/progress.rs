@@ -33,10 +33,10 @@ pub struct HighLoss {
 pub struct Progress {
     /// Accuracies after each finished task.
     pub matrix: AccuracyMatrix,
-    /// What became of re-estimating the norm's statistics, where that was asked for.
+    /// What became of recalibrating, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recalibration: Option<Recalibrations>,
-    /// Accuracies with re-estimated statistics, where both were asked for.
+    /// Accuracies after recalibrating, if both were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recalibrated: Option<AccuracyMatrix>,
     /// Seconds spent on each task.
@@ -55,7 +55,7 @@ pub struct Progress {
     /// The highest loss so far, beside what guessing would cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub highest_loss: Option<HighLoss>,
-    /// What was seen while looking into the steps, where that was asked for.
+    /// What was seen while looking into the steps, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagnostics: Option<Diagnostics>,
 }

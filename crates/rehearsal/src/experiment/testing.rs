@@ -1,5 +1,5 @@
-//! Testing: which test images the learner gets right after a task, with the norm's statistics as
-//! training left them, re-estimated from the memory, or either.
+//! Testing: which test images the learner gets right after a task, with the running
+//! statistics of training, recalibrated from the memory, or both.
 
 use super::{Experiment, ExperimentError, Line};
 use crate::{
@@ -9,22 +9,20 @@ use crate::{
     sample::TaskId,
 };
 
-/// For each task so far and each of its test images, 1 if the prediction among the classes seen was
-/// right, else 0.
+/// For each task so far and each of its test images, 1 if the prediction among the classes seen was right, else 0.
 type Correct = Vec<Vec<u8>>;
 
 /// A test on all tasks so far.
 #[derive(Default)]
 pub(super) struct Tested {
     correct: Correct,
-    /// With re-estimated statistics, where the others are not.
+    /// After recalibrating, if the others are not.
     recalibrated: Option<Correct>,
     recalibration: Option<Recalibration>,
 }
 
 impl Tested {
-    /// What is written about each test image at the end; the second only where something was
-    /// re-estimated.
+    /// What is written about each test image at the end; the second only where something was re-estimated.
     pub(super) fn predictions(&self) -> (Vec<u8>, Option<Vec<u8>>) {
         let done = matches!(self.recalibration, Some(Recalibration::Done { .. }));
         let recalibrated = self.recalibrated.as_ref().filter(|_| done);

@@ -5,7 +5,7 @@ use rehearsal_runs::Computed;
 use super::{Progress, progress::HighLoss};
 use crate::stream::Stream;
 
-/// A loss so many times that of guessing is no loss of a network that learns: guessing costs ln K
+/// A network that learns does not have a loss this many times that of guessing: guessing costs ln K
 /// for K classes, and the worst mistakes of a network that learns cost some tens.
 const ABSURD: f64 = 1000.0;
 
@@ -13,7 +13,7 @@ const ABSURD: f64 = 1000.0;
 /// class, to be no accident.
 const SURE: f64 = 2.0;
 
-/// A sentence for each reason to doubt.
+/// A message for each reason to doubt.
 pub(super) fn warnings(progress: &Progress, stream: &Stream) -> Vec<String> {
     let tasks: Vec<Learned> = stream
         .tasks()

@@ -1,5 +1,4 @@
-//! ONNX's messages, as far as a graph of a network needs them: names, numbers and types of fields as
-//! in `onnx.proto`.
+//! ONNX's messages, as far as a graph of a network needs them: names, numbers and types of fields as in `onnx.proto`.
 
 use prost::{Enumeration, Message};
 

@@ -18,7 +18,7 @@ use crate::{
 
 const SHAPE: ImageShape = ImageShape { height: 9, width: 12, channels: 3 };
 
-/// A learner that knows of five classes, of which three have appeared; its statistics re-estimated.
+/// A learner that knows of five classes, of which three have appeared; it was recalibrated.
 fn learned(settings: &str) -> Learner {
     learned_with(settings, Parts::new())
 }
@@ -171,7 +171,7 @@ fn weights_are_those_that_predict_and_nothing_else() {
             floats(&format!("{norm}.running_var")),
             predictor.0[&format!("backbone.{ours}.running_variance")].values
         );
-        assert_ne!(predictor, learner.network().state(), "{settings}: they are the re-estimated ones");
+        assert_ne!(predictor, learner.network().state(), "{settings}: they are the recalibrated ones");
         let head = if settings.is_empty() { "proxies" } else { "fc.weight" };
         assert_eq!(arrays.tensor(head).unwrap().shape()[0], 3, "{settings}: rows of what has appeared");
     }
@@ -194,7 +194,7 @@ fn the_same_model_is_exported_as_the_same_bytes_and_is_none_to_learn_with() {
 }
 
 #[test]
-fn what_cannot_be_exported_is_refused_in_a_sentence() {
+fn what_cannot_be_exported_is_refused() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("export");
     let refused = |learner: &Learner| {

@@ -140,8 +140,7 @@ impl Blocks {
     }
 }
 
-/// Σ a·b, in blocks of f32 added up as f64: as fast as f32 and, over millions of values, nearly as
-/// exact as f64.
+/// Σ a·b, in blocks of f32 added up as f64: as fast as f32 and, over millions of values, nearly as exact as f64.
 pub(super) fn dot(a: &[f32], b: &[f32]) -> f64 {
     const LANES: usize = 16;
     let block = |a: &[f32], b: &[f32]| {
@@ -175,7 +174,7 @@ mod tests {
         assert!((dot(&long, &long) - exact).abs() < 1e-9 * exact);
     }
 
-    /// On the processor, where both ways can be had.
+    /// On the processor, if both ways can be had.
     #[test]
     fn what_a_gpu_adds_up_is_what_the_host_adds_up() {
         let vector = |seed: usize, length: usize| -> Tensor<1> {

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use rehearsal_data::DataError;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    datasets::DataError,
     rng::{Rng, RngStream},
     sample::Sample,
 };
@@ -41,7 +41,7 @@ impl Cursor {
 }
 
 /// The training samples of a task.
-pub trait Samples {
+pub trait Samples: Sync {
     /// How many there are.
     fn len(&self) -> usize;
 

@@ -1,19 +1,46 @@
 //! From a few words to a learner.
 
+use std::sync::Arc;
+
 use super::{Defaults, Learner, LearnerError, Parts};
 use crate::{
-    config::PartialConfig, device::DeviceName, methods::MethodKind, network::BackboneKind, retrieval::RetrievalKind,
+    config::{LearnerConfig, PartialConfig},
+    device::DeviceName,
+    methods::MethodKind,
+    network::BackboneKind,
+    retrieval::RetrievalKind,
     sample::ImageShape,
 };
 
-/// Describes a learner: what is not given has its default.
+type Change = Arc<dyn Fn(&mut LearnerConfig) + Send + Sync>;
+
+/// Describes a learner: what is not given has its default. The most common settings have methods of
+/// their own; [`LearnerBuilder::configure`] reaches all of them.
+///
+/// ```
+/// use rehearsal::prelude::*;
+///
+/// # fn main() -> Result<(), LearnerError> {
+/// let learner = Learner::builder()
+///     .size(8)
+///     .method(MethodKind::Er)
+///     .backbone(BackboneKind::Tiny)
+///     .configure(|config| {
+///         config.optimizer.momentum = 0.9;
+///         config.replay.retrieval = Some(RetrievalKind::Mir);
+///     })
+///     .build()?;
+/// assert_eq!(learner.config().method.kind, MethodKind::Er);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct LearnerBuilder {
     settings: PartialConfig,
     shape: ImageShape,
     declared: Vec<String>,
     parts: Parts,
-    freeze_backbone: bool,
+    changes: Vec<Change>,
 }
 
 impl Learner {
@@ -26,7 +53,7 @@ impl Learner {
             shape,
             declared: Vec::new(),
             parts: Parts::new(),
-            freeze_backbone: false,
+            changes: Vec::new(),
         }
     }
 }
@@ -55,7 +82,7 @@ impl LearnerBuilder {
         self
     }
 
-    /// Who is replayed.
+    /// Which samples are replayed.
     pub fn retrieval(mut self, retrieval: RetrievalKind) -> Self {
         self.settings.retrieval = Some(retrieval);
         self
@@ -85,11 +112,9 @@ impl LearnerBuilder {
         self
     }
 
-    /// Whether training changes the head alone. Give the backbone its weights with
-    /// [`Learner::load_network`].
-    pub fn freeze_backbone(mut self, freeze: bool) -> Self {
-        self.freeze_backbone = freeze;
-        self
+    /// Whether training changes the head alone. Give the backbone its weights with [`Learner::load_network`].
+    pub fn freeze_backbone(self, freeze: bool) -> Self {
+        self.configure(move |config| config.network.freeze_backbone = freeze)
     }
 
     /// Channels after the first convolution.
@@ -110,7 +135,13 @@ impl LearnerBuilder {
         self
     }
 
-    /// Any settings, by the names of an experiment file; those of the data have no effect here.
+    /// Changes any part of the configuration, when all other settings have been applied.
+    pub fn configure(mut self, change: impl Fn(&mut LearnerConfig) + Send + Sync + 'static) -> Self {
+        self.changes.push(Arc::new(change));
+        self
+    }
+
+    /// Settings as an experiment file has them; those of the data have no effect here.
     pub fn settings(mut self, settings: &PartialConfig) -> Self {
         self.settings = self.settings.overridden_by(settings);
         self
@@ -122,7 +153,7 @@ impl LearnerBuilder {
         self
     }
 
-    /// Parts of your own.
+    /// Custom parts.
     pub fn parts(mut self, parts: Parts) -> Self {
         self.parts = parts;
         self
@@ -134,8 +165,8 @@ impl LearnerBuilder {
     /// The settings make no sense.
     pub fn build(self) -> Result<Learner, LearnerError> {
         let mut config = Defaults::complete(&self.settings).learner()?;
+        self.changes.iter().for_each(|change| change(&mut config));
         config.custom = self.parts.names().clone();
-        config.freeze_backbone = self.freeze_backbone;
         Learner::new(config, self.shape, &self.declared, self.parts)
     }
 }

@@ -91,7 +91,7 @@ impl Classes {
     }
 
     /// The class of that name, which appears now if it has not before, or has been retired. None
-    /// where there are as many as can be numbered.
+    /// if there are as many as can be numbered.
     pub fn appear(&mut self, name: &str) -> Option<Class> {
         if let Some(class) = self.find(name) {
             self.retired.remove(&class);

@@ -2,7 +2,7 @@
 //! minute or two on 2 cores. docs/models.md says what was measured with them.
 
 use crate::{
-    config::{Offer, PartialConfig},
+    config::{Insertion, PartialConfig},
     memory::PolicyKind,
     methods::MethodKind,
     optimizer::Schedule,
@@ -13,7 +13,7 @@ use crate::{
 pub struct Defaults;
 
 /// New images that a task shows, all epochs together.
-const PRESENTATIONS: usize = 3_000;
+const IMAGES_SHOWN: usize = 3_000;
 const FEWEST_EPOCHS: usize = 2;
 const MOST_EPOCHS: usize = 12;
 const SMALLEST: usize = 16;
@@ -30,7 +30,7 @@ impl Defaults {
     /// Epochs of a task of that many images: few images are shown often, many not for hours.
     pub fn epochs(images: usize) -> usize {
         let images = images.max(1);
-        ((PRESENTATIONS + images / 2) / images).clamp(FEWEST_EPOCHS, MOST_EPOCHS)
+        ((IMAGES_SHOWN + images / 2) / images).clamp(FEWEST_EPOCHS, MOST_EPOCHS)
     }
 
     /// Height and width for photos whose short sides are about `side`.
@@ -46,7 +46,7 @@ impl Defaults {
             // Every class has its share, however many images it came with, and an image its one
             // place, however many epochs there were.
             memory_policy: Some(PolicyKind::ClassBalanced),
-            offer: Some(Offer::FirstEpoch),
+            offer: Some(Insertion::FirstEpoch),
             memory: Some(Self::MEMORY),
             lr: Some(Self::LR),
             schedule: Some(Self::SCHEDULE),
@@ -81,7 +81,7 @@ mod tests {
     fn replay_is_random_unless_the_method_or_the_user_says_otherwise() {
         let retrieval = |given: &str| {
             let given = PartialConfig::parse(given).unwrap();
-            Defaults::complete(&given).learner().unwrap().retrieval
+            Defaults::complete(&given).learner().unwrap().replay.retrieval
         };
         for (given, expected) in [
             ("", Some(RetrievalKind::Random)),

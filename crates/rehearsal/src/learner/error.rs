@@ -1,10 +1,10 @@
 //! What can be wrong with what a learner is given.
 
+use rehearsal_data::DataError;
 use thiserror::Error;
 
 use crate::{
     config::ConfigError,
-    datasets::DataError,
     device::DeviceError,
     model_file::ModelFileError,
     sample::{Class, ImageShape},
@@ -13,6 +13,7 @@ use crate::{
 /// Why a learner cannot do what was asked. Nothing of it has changed then.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum LearnerError {
     /// Its configuration makes no sense.
     #[error(transparent)]
@@ -25,65 +26,29 @@ pub enum LearnerError {
         "images of {}×{} with {} channels cannot be learned from: sides are 1 to 32,768, channels 1 to 1,024",
         shape.height, shape.width, shape.channels
     )]
-    Shape {
-        /// Of the images.
-        shape: ImageShape,
-    },
+    Shape { shape: ImageShape },
     /// More memory is needed than the machine has.
     #[error(
         "a network of width {width} on images of {}×{} needs at least {needed} of memory, and this machine has \
          {available}: choose a smaller `width`, `size`, `batch` or `retrieved`",
         shape.height, shape.width
     )]
-    Memory {
-        /// Of the network.
-        width: usize,
-        /// Of the images.
-        shape: ImageShape,
-        /// The estimate.
-        needed: String,
-        /// What there is.
-        available: String,
-    },
+    Memory { width: usize, shape: ImageShape, needed: String, available: String },
     /// An image is not of the size that the learner was made for.
     #[error(
         "image {index} has {found} bytes; this learner's images are {}×{} with {} channels, {} bytes",
         shape.height, shape.width, shape.channels, shape.bytes()
     )]
-    ImageSize {
-        /// Which image, from 0.
-        index: usize,
-        /// How long it is.
-        found: usize,
-        /// What is expected.
-        shape: ImageShape,
-    },
+    ImageSize { index: usize, found: usize, shape: ImageShape },
     /// A sample is of a class that has not appeared.
     #[error("a sample is of class {}, but only {seen} classes have appeared", class.0)]
-    UnknownClass {
-        /// Its class.
-        class: Class,
-        /// How many have appeared.
-        seen: usize,
-    },
+    UnknownClass { class: Class, seen: usize },
     /// The loss, or a number that it learns or predicts with, is not finite.
     #[error("the loss is {loss} at step {step} (task {task}): try a smaller `lr`")]
-    Diverged {
-        /// NaN or infinite.
-        loss: f32,
-        /// Over all tasks, from 1.
-        step: u64,
-        /// From 1.
-        task: usize,
-    },
+    Diverged { loss: f32, step: u64, task: usize },
     /// There are not as many labels as images.
     #[error("{images} images, but {labels} labels")]
-    Labels {
-        /// How many images.
-        images: usize,
-        /// How many labels.
-        labels: usize,
-    },
+    Labels { images: usize, labels: usize },
     /// There is nothing to learn from.
     #[error("there are no images to learn from")]
     NoImages,
@@ -92,12 +57,7 @@ pub enum LearnerError {
     NoClasses,
     /// It cannot be written for other programs.
     #[error("the backbone `{name}` cannot be exported: {why}")]
-    ForeignBackbone {
-        /// What it is called.
-        name: String,
-        /// What its plan lacks.
-        why: String,
-    },
+    ForeignBackbone { name: String, why: String },
     /// Its weights are more than an ONNX file can hold.
     #[error("an ONNX file holds at most 2 GiB, and this network is larger: export it as safetensors")]
     TooLargeForOnnx,
@@ -116,6 +76,9 @@ pub enum LearnerError {
     /// A sample cannot be read.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// The system has no threads left.
+    #[error("its threads cannot be started: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
     /// A file cannot be written or used.
     #[error(transparent)]
     File(#[from] ModelFileError),
@@ -127,7 +90,7 @@ impl LearnerError {
         match self {
             Self::Data(error) => error.is_user_error(),
             Self::File(ModelFileError::Unwritable { error, .. }) => rehearsal_files::regular::is_wrong_place(error),
-            Self::Diverged { .. } => false,
+            Self::Diverged { .. } | Self::Threads(_) => false,
             _ => true,
         }
     }

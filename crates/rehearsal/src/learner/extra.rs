@@ -36,7 +36,7 @@ pub struct ExtraArray {
 pub struct WithExtra {
     /// Ready to predict and to go on learning.
     pub learner: Learner,
-    /// What was added; none where nothing was.
+    /// What was added; none if nothing was.
     pub extra: Option<Extra>,
     /// The file's checksum, in hexadecimal.
     pub sha256: String,
@@ -65,8 +65,7 @@ impl Learner {
         self.save_added(path.as_ref(), Added { run: None, extra: Some(extra) })
     }
 
-    /// As [`Learner::load`], with what a program added; on `threads` threads instead of as many as
-    /// the file says.
+    /// As [`Learner::load`], with what a program added; on `threads` threads instead of as many as the file says.
     ///
     /// # Errors
     /// As [`Learner::load`].

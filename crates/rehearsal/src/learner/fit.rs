@@ -1,10 +1,11 @@
 //! Learning a task: the one training loop.
 
-use super::{Batches, Cursor, Defaults, Learner, LearnerError, Recalibration, Samples, Step};
+use rehearsal_data::DataError;
+
+use super::{Batches, Cursor, Defaults, Learner, LearnerError, Recalibration, Samples, Step, on_learner_threads};
 use crate::{
     clock::{Clock, Phase},
-    config::Offer,
-    datasets::DataError,
+    config::Insertion,
     observer::{Observer, StepEvent},
     rng::{Rng, RngStream},
     sample::{Image, Sample},
@@ -45,7 +46,7 @@ impl Learner {
     /// continued where it was, to the same bits, by the same samples.
     ///
     /// ```
-    /// use rehearsal::{learner::{FitOptions, Learner}, observer::{Observer, StepEvent}, sample::Image};
+    /// use rehearsal::prelude::*;
     /// use std::ops::ControlFlow;
     ///
     /// struct FirstSteps(u64);
@@ -59,7 +60,7 @@ impl Learner {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let images = [10, 240].map(|grey| Image::from(vec![grey; 8 * 8 * 3]));
-    /// let mut learner = Learner::builder().size(8).backbone(rehearsal::network::BackboneKind::Tiny).build()?;
+    /// let mut learner = Learner::builder().size(8).backbone(BackboneKind::Tiny).build()?;
     /// let samples = learner.samples(&images, &["dark", "bright"])?;
     /// assert!(learner.fit(&samples, FitOptions::default(), &mut FirstSteps(3))?.is_stopped);
     /// assert!(!learner.fit(&samples, FitOptions::default(), &mut ())?.is_stopped);
@@ -77,7 +78,7 @@ impl Learner {
         observer: &mut dyn Observer,
     ) -> Result<Fit, LearnerError> {
         let before = self.clone();
-        let fit = self.fit_task(samples, options, observer);
+        let fit = on_learner_threads(self.config.threads, || self.fit_task(samples, options, observer)).flatten();
         if fit.is_err() {
             *self = before;
         }
@@ -164,7 +165,10 @@ impl Learner {
     }
 
     fn insert_rest(&mut self, batches: &Batches) -> Result<(), LearnerError> {
-        if self.config.offer == Offer::FirstEpoch && self.memory.capacity() > 0 && !self.method.stores_logits() {
+        if self.config.replay.insertion == Insertion::FirstEpoch
+            && self.memory.capacity() > 0
+            && !self.method.stores_logits()
+        {
             let rest = batches.rest(self.cursor.task)?;
             self.check_samples(&rest)?;
             let rng = &mut Rng::new(self.config.seed, RngStream::Rest, &[self.cursor.task as u64]);
@@ -207,8 +211,7 @@ impl Learner {
     /// Takes one step on a batch of the current task. Labels are names; new ones may come at any time.
     ///
     /// # Errors
-    /// An image is of another size, or there are not as many labels as images. The learner is as it
-    /// was then.
+    /// An image is of another size, or there are not as many labels as images. The learner is as it was then.
     pub fn learn_batch<S: AsRef<str>>(&mut self, images: &[Image], labels: &[S]) -> Result<Step, LearnerError> {
         let labelled = self.samples(images, labels)?;
         self.begin_task(&labelled.classes)?;

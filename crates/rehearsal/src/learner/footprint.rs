@@ -46,12 +46,11 @@ pub(super) fn check_shape(shape: ImageShape) -> Result<(), LearnerError> {
 /// See [`LearnerError::Memory`].
 pub fn check_room(config: &LearnerConfig, shape: ImageShape, classes: usize) -> Result<(), LearnerError> {
     check_shape(shape)?;
-    let plan = config.backbone.plan(shape.channels, config.width);
+    let plan = config.network.plan(shape.channels);
     check_memory(config, &plan, shape, classes, 1, Use::Learn)
 }
 
-/// Refuses a learner that needs more memory than this machine has. `draws` is how often its method
-/// replays in a step.
+/// Refuses a learner that needs more memory than this machine has. `draws` is how often its method replays in a step.
 pub(super) fn check_memory(
     config: &LearnerConfig,
     plan: &Plan,
@@ -70,7 +69,7 @@ fn check_against(available: u64, needed: f64, config: &LearnerConfig, shape: Ima
     if needed <= available as f64 {
         return Ok(());
     }
-    let (width, needed, available) = (config.width, gigabytes(needed), gigabytes(available as f64));
+    let (width, needed, available) = (config.network.width, gigabytes(needed), gigabytes(available as f64));
     Err(LearnerError::Memory { width, shape, needed, available })
 }
 
@@ -79,19 +78,19 @@ fn check_against(available: u64, needed: f64, config: &LearnerConfig, shape: Ima
 /// 224 pixels. A frozen backbone has no gradients and keeps no activations.
 fn bytes(config: &LearnerConfig, plan: &Plan, shape: ImageShape, classes: usize, draws: usize, what: Use) -> f64 {
     let Floats { parameters, per_image } = floats(plan, shape, classes);
-    let views = if config.views == Views::Both { 2 } else { 1 };
-    let replayed = config.retrieved.min(config.memory).saturating_mul(draws);
+    let views = if config.method.views == Views::Both { 2 } else { 1 };
+    let replayed = config.replay.retrieved.min(config.replay.memory).saturating_mul(draws);
     let images = views * config.batch.saturating_add(replayed);
     4.0 * match what {
         Use::Predict => parameters,
-        Use::Learn if config.freeze_backbone => parameters,
+        Use::Learn if config.network.freeze_backbone => parameters,
         Use::Learn => 2.0 * parameters + per_image * images as f64,
     }
 }
 
 /// How many numbers a network is made of, at least: of a custom backbone nothing is known.
 pub(super) fn parameters(config: &LearnerConfig, shape: ImageShape, classes: usize) -> f64 {
-    let plan = || config.backbone.plan(shape.channels, config.width);
+    let plan = || config.network.plan(shape.channels);
     if config.custom.custom_backbone.is_some() { 0.0 } else { floats(&plan(), shape, classes).parameters }
 }
 
@@ -111,8 +110,7 @@ fn floats(plan: &Plan, shape: ImageShape, classes: usize) -> Floats {
     })
 }
 
-/// The memory of this machine, or what this process may use of it, in bytes, where the system tells
-/// (Linux).
+/// The memory of this machine, or what this process may use of it, in bytes, if the system tells (Linux).
 pub fn machine_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
@@ -134,7 +132,7 @@ mod tests {
 
     fn needed(settings: &str, size: usize, what: Use) -> f64 {
         let config = PartialConfig::parse(settings).unwrap().learner().unwrap();
-        let plan = config.backbone.plan(3, config.width);
+        let plan = config.network.plan(3);
         bytes(&config, &plan, ImageShape { height: size, width: size, channels: 3 }, 100, 1, what)
     }
 

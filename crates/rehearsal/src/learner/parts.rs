@@ -1,4 +1,4 @@
-//! Parts of your own, in place of those that a config names.
+//! Custom parts, in place of those that a config names.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
 /// Makes a backbone for an architecture, its weights drawn from the stream that it is given.
 pub type BuildBackbone = Arc<dyn Fn(&Architecture, &mut Rng, &Device) -> AnyBackbone + Send + Sync>;
 
-/// Parts of your own, each with a name. The names go into `config.toml`, `result.json` and saved
+/// Custom parts, each with a name. The names go into `config.toml`, `result.json` and saved
 /// models: reports tell such runs apart, and going on without the same parts is refused.
 ///
 /// ```
@@ -34,7 +34,7 @@ pub struct Parts {
     pub(super) backbone: Option<BuildBackbone>,
 }
 
-/// What the parts of one's own are called, as settings.
+/// The names of custom parts, as settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct CustomNames {
@@ -65,14 +65,14 @@ impl Parts {
         self
     }
 
-    /// Who is replayed.
+    /// Which samples are replayed.
     pub fn retrieval(mut self, name: &str, retrieval: impl Retrieval + 'static) -> Self {
         self.names.custom_retrieval = Some(name.into());
         self.retrieval = Some(Arc::new(retrieval));
         self
     }
 
-    /// Who stays in memory.
+    /// Which samples stay in memory.
     pub fn memory_policy(mut self, name: &str, policy: impl Policy + 'static) -> Self {
         self.names.custom_memory_policy = Some(name.into());
         self.policy = Some(Arc::new(policy));
@@ -96,8 +96,7 @@ impl Parts {
 }
 
 impl CustomNames {
-    /// A part that these have and `other` lacks, or has under another name: its kind and both
-    /// names.
+    /// A part that these have and `other` lacks, or has under another name: its kind and both names.
     pub(crate) fn difference<'a>(&'a self, other: &'a Self) -> Option<(&'static str, &'a str, &'a str)> {
         let pairs = [
             ("method", &self.custom_method, &other.custom_method),

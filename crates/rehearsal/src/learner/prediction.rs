@@ -1,19 +1,17 @@
-//! Asking a learner what it sees. Nothing of it changes, so that many threads may ask while a clone
-//! learns.
+//! Asking a learner what it sees. Nothing of it changes, so that many threads may ask while a clone learns.
 
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 
-use super::{Learner, LearnerError};
+use super::{Learner, LearnerError, on_learner_threads};
 use crate::{
     device::read,
     network::Norm,
     sample::{Class, Image, Sample, to_tensor},
 };
 
-/// Images per batch. The result does not depend on it; as many as a draw of candidates share its
-/// workspace.
+/// Images per batch. The result does not depend on it; as many as a draw of candidates share its workspace.
 const BATCH: usize = 50;
 
 /// Batches whose logits come to the host together: on a GPU it waits once for all of them.
@@ -27,22 +25,80 @@ pub struct Prediction {
     pub class: Arc<str>,
     /// How likely it is, by a softmax over the classes that have appeared and are not retired.
     pub probability: f32,
-    /// Every other class, the likeliest first.
+    /// The other classes, the most likely first.
     pub others: Vec<(Arc<str>, f32)>,
 }
 
+/// The probability of every class for every image.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Probabilities {
+    /// The classes: those that have appeared and are not retired.
+    pub classes: Vec<Arc<str>>,
+    /// `[images, classes]`, row by row. Each row sums to 1.
+    pub values: Vec<f32>,
+}
+
+impl Probabilities {
+    /// The probabilities of each image, in the order of `classes`.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+        self.values.chunks_exact(self.classes.len())
+    }
+}
+
 impl Learner {
-    /// What it sees in each image.
+    /// The classes of each image, the most likely first.
     ///
     /// # Errors
     /// An image is of another size, or nothing has been learned yet.
     pub fn predict(&self, images: &[Image]) -> Result<Vec<Prediction>, LearnerError> {
+        self.predict_top_k(images, usize::MAX)
+    }
+
+    /// The `k` most likely classes of each image: at least one.
+    ///
+    /// # Errors
+    /// As [`Learner::predict`].
+    pub fn predict_top_k(&self, images: &[Image], k: usize) -> Result<Vec<Prediction>, LearnerError> {
+        let rows = self.logits_to_predict(images)?;
+        Ok(rows.iter().map(|logits| self.prediction(logits, k)).collect())
+    }
+
+    /// The probability of every class, for each image: a softmax over its logits.
+    ///
+    /// ```
+    /// use rehearsal::prelude::*;
+    ///
+    /// # fn main() -> Result<(), LearnerError> {
+    /// # let images = [10, 240].map(|grey| Image::from(vec![grey; 8 * 8 * 3]));
+    /// let mut learner = Learner::builder().size(8).backbone(BackboneKind::Tiny).build()?;
+    /// learner.learn_task(&images, &["dark", "bright"])?;
+    /// let found = learner.predict_probabilities(&images)?;
+    /// assert_eq!((found.classes.len(), found.values.len()), (2, 4));
+    /// assert!(found.rows().all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-6));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Learner::predict`].
+    pub fn predict_probabilities(&self, images: &[Image]) -> Result<Probabilities, LearnerError> {
+        let active: Vec<usize> = self.classes.active().map(Class::index).collect();
+        let of_active = |logits: &Vec<f32>| {
+            let shares = softmax(logits);
+            active.iter().map(|&class| shares[class]).collect::<Vec<f32>>()
+        };
+        let values = self.logits_to_predict(images)?.iter().flat_map(of_active).collect();
+        let classes = active.iter().map(|&class| Arc::clone(&self.classes.names()[class])).collect();
+        Ok(Probabilities { classes, values })
+    }
+
+    fn logits_to_predict(&self, images: &[Image]) -> Result<Vec<Vec<f32>>, LearnerError> {
         self.check_images(images.iter())?;
         if self.classes.active().next().is_none() {
             return Err(LearnerError::NoClasses);
         }
-        let rows = self.logits(images.iter());
-        Ok(rows.iter().map(|logits| self.prediction(logits)).collect())
+        self.logits(&images.iter().collect::<Vec<_>>())
     }
 
     /// The most likely of the classes that can be predicted, for each sample; the lowest of equals.
@@ -52,14 +108,17 @@ impl Learner {
     pub fn classify(&self, samples: &[Sample]) -> Result<Vec<Class>, LearnerError> {
         let images = samples.iter().map(|sample| &sample.image);
         self.check_images(images.clone())?;
-        Ok(self.logits(images).iter().map(|logits| Class(highest(logits) as u16)).collect())
+        Ok(self.logits(&images.collect::<Vec<_>>())?.iter().map(|logits| Class(highest(logits) as u16)).collect())
     }
 
     /// The logits of the classes that have appeared, a row for each image; −∞ for a retired class.
-    fn logits<'a>(&self, images: impl Iterator<Item = &'a Image>) -> Vec<Vec<f32>> {
+    fn logits(&self, images: &[&Image]) -> Result<Vec<Vec<f32>>, LearnerError> {
+        on_learner_threads(self.config.threads, || self.logits_here(images))
+    }
+
+    fn logits_here(&self, images: &[&Image]) -> Vec<Vec<f32>> {
         let network = self.predictor().valid();
         let device = network.device();
-        let images: Vec<&Image> = images.collect();
         let mut rows = Vec::with_capacity(images.len());
         let pass = |images: &[&Image]| {
             let images: Tensor<4> = to_tensor(images.iter().map(|image| &***image), self.shape, &device);
@@ -77,14 +136,14 @@ impl Learner {
         rows
     }
 
-    fn prediction(&self, logits: &[f32]) -> Prediction {
+    fn prediction(&self, logits: &[f32], k: usize) -> Prediction {
         let mut order: Vec<usize> = self.classes.active().map(Class::index).collect();
         order.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]));
         let probabilities = softmax(logits);
         let mut ranked =
             order.into_iter().map(|class| (Arc::clone(&self.classes.names()[class]), probabilities[class]));
         let (class, probability) = ranked.next().expect("a class has appeared");
-        Prediction { class, probability, others: ranked.collect() }
+        Prediction { class, probability, others: ranked.take(k.saturating_sub(1)).collect() }
     }
 
     pub(super) fn check_images<'a>(&self, images: impl Iterator<Item = &'a Image>) -> Result<(), LearnerError> {

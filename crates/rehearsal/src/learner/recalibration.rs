@@ -1,4 +1,4 @@
-//! Re-estimating, from the memory, the norm statistics of the network that predicts.
+//! Recalibrating: the `BatchNorm` running statistics of the network that predicts, from the memory.
 //!
 //! What training leaves behind are the statistics of its last dozens of batches: half of them of the
 //! newest task, half of what the retrieval chose to replay. Those of images drawn at random from the
@@ -22,7 +22,7 @@ const BATCHES: usize = 20;
 /// Statistics of fewer images are those of these images.
 const FEWEST: usize = 20;
 
-/// What became of re-estimating the norm's statistics.
+/// What became of recalibrating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recalibration {
@@ -48,14 +48,14 @@ impl fmt::Display for Recalibration {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Done { images } => {
-                write!(f, "the norm's statistics are re-estimated from the {images} images in memory")
+                write!(f, "the running statistics are recalibrated from the {images} images in memory")
             }
             Self::TooFewImages { images, needed } => write!(
                 f,
-                "the norm's statistics are those of training: the memory holds {images} images, \
-                 and re-estimating needs at least {needed}"
+                "the running statistics are those of training: the memory holds {images} images, \
+                 and recalibrating needs at least {needed}"
             ),
-            Self::NoMemory => write!(f, "the norm's statistics are those of training: the method keeps no memory"),
+            Self::NoMemory => write!(f, "the running statistics are those of training: the method keeps no memory"),
             Self::NoStatistics => write!(f, "the backbone has no running statistics that may change"),
         }
     }
@@ -70,9 +70,9 @@ pub(super) struct Calibrated {
 }
 
 impl Learner {
-    /// Re-estimates, from the memory, the norm statistics of the network that predicts: the plain
+    /// Recalibrates the running statistics of the network that predicts, from the memory: the plain
     /// average over 20 batches of 50 stored images each, drawn at random, or over all of them once
-    /// where there are more than 1,000. Nothing that learns moves: not its parameters, not its
+    /// if there are more than 1,000. Nothing that learns moves: not its parameters, not its
     /// running statistics, not its draws. Kept with the learner and saved in its file until the next
     /// step, which drops it.
     pub fn recalibrate(&mut self) -> Recalibration {
@@ -95,8 +95,7 @@ impl Learner {
         if self.calibrated.is_some() { Recalibration::Done { images } } else { Recalibration::NoStatistics }
     }
 
-    /// From how many stored images the statistics of the network that predicts were re-estimated;
-    /// none where they are those of training.
+    /// From how many stored images the network that predicts was recalibrated; none if it was not.
     pub fn calibration_images(&self) -> Option<usize> {
         self.calibrated.as_ref().map(|calibrated| calibrated.images)
     }

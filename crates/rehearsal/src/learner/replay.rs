@@ -12,7 +12,7 @@ use crate::{
     retrieval::Retrieved,
     rng::RngStream,
     sample::{Sample, Slot},
-    views::Anchors,
+    views::ViewBatch,
 };
 
 impl Learner {
@@ -20,12 +20,12 @@ impl Learner {
     pub(super) fn retrieve(
         &self,
         incoming: &[Sample],
-        views: &Anchors,
+        views: &ViewBatch,
         lr: f64,
         mark: &mut dyn FnMut(Phase),
     ) -> (Vec<Vec<Replayed>>, Vec<Candidate>) {
-        let coming = Incoming { samples: incoming, anchors: views, seen: self.classes.seen() };
-        let scoring = Scoring { lr, norm: self.config.score_norm, shape: self.shape };
+        let coming = Incoming { samples: incoming, views, seen: self.classes.seen() };
+        let scoring = Scoring { lr, norm: self.config.replay.score_norm, shape: self.shape };
         let mut probe = StepProbe::new(&self.network, &self.memory, coming, scoring, mark);
         let draws = if self.method.replays_in(self.task()) { self.method.draws() } else { 0 };
         let mut rng = self.rng(RngStream::Retrieval);
@@ -39,22 +39,22 @@ impl Learner {
     }
 
     /// New and replayed samples as the method sees them.
-    pub(super) fn batch(&self, incoming: Anchors, replayed: &[Vec<Replayed>]) -> StepBatch {
+    pub(super) fn batch(&self, incoming: ViewBatch, replayed: &[Vec<Replayed>]) -> StepBatch {
         let mut before = 0;
         let draw = |replayed: &Vec<Replayed>| {
             let samples: Vec<Sample> = replayed.iter().map(|replayed| replayed.sample.clone()).collect();
             let slots: Vec<Slot> = replayed.iter().map(|replayed| replayed.retrieved.slot).collect();
-            let anchors = self.views(&samples, RngStream::ReplayAugmentation, before);
+            let views = self.views(&samples, RngStream::ReplayAugmentation, before);
             before += samples.len();
-            let logits = stored_logits(&self.memory, &slots, anchors.labels.len(), &self.network.device());
-            Draw { anchors, logits }
+            let logits = stored_logits(&self.memory, &slots, views.labels.len(), &self.network.device());
+            Draw { views, logits }
         };
         let draws = replayed.iter().filter(|draw| !draw.is_empty()).map(draw).collect();
         StepBatch { incoming, draws, task: self.task(), seen: self.classes.seen() }
     }
 }
 
-/// The logits stored in `slots`, one row for each of `views` anchors; none where a slot has none.
+/// The logits stored in `slots`, one row for each of `views` views; none if a slot has none.
 pub(super) fn stored_logits(memory: &Memory, slots: &[Slot], views: usize, device: &Device) -> Option<Tensor<2>> {
     let rows: Option<Vec<&[f32]>> = slots.iter().map(|slot| memory.slots()[slot.0].logits.as_deref()).collect();
     let rows = rows.filter(|rows| !rows.is_empty())?;

@@ -36,14 +36,13 @@ impl Learner {
         Ok(())
     }
 
-    /// Remembers at most so many samples from now on. Where more are stored, the largest class gives
-    /// way.
+    /// Stores at most this many samples from now on. If more are stored, samples of the largest class are dropped.
     ///
     /// # Errors
     /// It is out of its range: nothing has changed then.
     pub fn set_memory(&mut self, samples: usize) -> Result<(), LearnerError> {
         let mut config = self.config.clone();
-        config.memory = samples;
+        config.replay.memory = samples;
         config.check()?;
         let rng = &mut Rng::new(config.seed, RngStream::Shrinking, &[self.cursor.steps]);
         self.memory.resize(samples, rng);
@@ -67,8 +66,7 @@ impl Learner {
         if self.classes.rename(class, to) { Ok(()) } else { Err(LearnerError::TakenName(to.to_owned())) }
     }
 
-    /// Predicts a class no more and forgets its stored samples. When it comes again, it is learned
-    /// again.
+    /// Predicts a class no more and forgets its stored samples. When it comes again, it is learned again.
     ///
     /// # Errors
     /// There is no such class.

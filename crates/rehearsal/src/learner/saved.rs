@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The version of the layout. 1 and 2 were checkpoints that could not stand alone, 3 had no
-/// re-estimated statistics, 4 had settings that are gone.
+/// recalibrated statistics, 4 had settings that are gone.
 const FORMAT: u64 = 5;
 const NETWORK: &str = "network.";
 const METHOD: &str = "method.";
@@ -33,7 +33,7 @@ const CALIBRATION: &str = "calibration.";
 const PIECE: usize = 1 << 20;
 /// Classes are numbered by 16 bits.
 const MOST_CLASSES: usize = 1 << 16;
-/// No learner takes so many steps: counts below it can be added and multiplied by a few.
+/// No learner takes this many steps: counts below it can be added and multiplied by a few.
 const ENDLESS: u64 = 1 << 48;
 
 /// What stands in the header beside the arrays.
@@ -53,7 +53,7 @@ struct Header {
     head: HeadKind,
     /// The prefix of the arrays of the network that predicts.
     predictor: String,
-    /// Where the predictor's statistics are re-estimated.
+    /// If the predictor is recalibrated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<CalibrationHeader>,
     config: LearnerConfig,
@@ -94,7 +94,8 @@ struct CalibrationHeader {
 #[derive(Serialize, Deserialize)]
 struct MemoryHeader {
     capacity: usize,
-    presented_by_class: Vec<u64>,
+    #[serde(rename = "presented_by_class")]
+    seen_by_class: Vec<u64>,
 }
 
 /// From a picture to what goes into the network, for other programs: there is one way as yet.
@@ -135,17 +136,15 @@ impl Learner {
         Ok(checksum)
     }
 
-    /// The learner of a file, ready to predict and to go on learning, on the device that it learned
-    /// on.
+    /// The learner of a file, ready to predict and to go on learning, on the device that it learned on.
     ///
     /// # Errors
-    /// The file is no model, of another format, or damaged; or it was learned with parts of one's
-    /// own.
+    /// The file is not a model, of another format, or damaged; or it was learned with custom parts.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, LearnerError> {
         Self::load_with(path, Parts::new())
     }
 
-    /// As [`Learner::load`], for a learner that has parts of your own.
+    /// As [`Learner::load`], for a learner with custom parts.
     ///
     /// # Errors
     /// As [`Learner::load`]; or the parts are not those that it was learned with.
@@ -187,7 +186,7 @@ impl Learner {
             position: self.cursor,
             memory: MemoryHeader {
                 capacity: self.memory.capacity(),
-                presented_by_class: self.memory.presented_by_class().to_vec(),
+                seen_by_class: self.memory.seen_by_class().to_vec(),
             },
             run,
             extra,
@@ -267,7 +266,7 @@ fn restore(header: &Header, contents: &Contents, parts: Parts) -> Result<Learner
     check_names(classes).map_err(|_| RestoreError::Why("two of its classes have the same name".into()))?;
     let Cursor { task, epoch, batch, steps } = position;
     if [task as u64, epoch as u64, batch as u64, steps].iter().any(|&count| count >= ENDLESS) {
-        return Err(RestoreError::Why(format!("nobody can have come to its position: {position:?}")));
+        return Err(RestoreError::Why(format!("its cursor is impossible: {position:?}")));
     }
     check_shape(image)?;
     // Nothing is made that is larger than what is in the file.
@@ -285,13 +284,13 @@ fn restore(header: &Header, contents: &Contents, parts: Parts) -> Result<Learner
     learner.optimizer.load(&contents.state(OPTIMIZER), &learner.network)?;
     let logits = learner.method.stores_logits().then_some(classes.len());
     let slots = contents.slots(logits).map_err(RestoreError::Why)?;
-    let possible = memory.capacity == learner.config.memory
-        && memory.presented_by_class.len() <= seen
+    let possible = memory.capacity == learner.config.replay.memory
+        && memory.seen_by_class.len() <= seen
         && is_possible(&slots, memory);
     if !possible {
-        return Err(RestoreError::Why("its memory does not hold what was presented to it".into()));
+        return Err(RestoreError::Why("its memory does not hold what it has seen".into()));
     }
-    learner.memory = Memory::restore(memory.capacity, slots, memory.presented_by_class.clone());
+    learner.memory = Memory::restore(memory.capacity, slots, memory.seen_by_class.clone());
     learner.cursor = position;
     if let Some(&CalibrationHeader { images }) = calibration.as_ref() {
         let network = learner.predictor().valid().with_running(&contents.state(CALIBRATION));
@@ -301,18 +300,18 @@ fn restore(header: &Header, contents: &Contents, parts: Parts) -> Result<Learner
     Ok(learner)
 }
 
-/// Whether a memory can hold these samples after what was presented to it.
-fn is_possible(slots: &[Memorized], MemoryHeader { capacity, presented_by_class }: &MemoryHeader) -> bool {
+/// Whether a memory can hold these samples after those that it has seen.
+fn is_possible(slots: &[Memorized], MemoryHeader { capacity, seen_by_class }: &MemoryHeader) -> bool {
     let add = |total: u64, count: &u64| total.checked_add(*count).filter(|&total| total < 1 << 60);
-    let Some(presented) = presented_by_class.iter().try_fold(0, add) else { return false };
-    let mut left = presented_by_class.clone();
+    let Some(seen) = seen_by_class.iter().try_fold(0, add) else { return false };
+    let mut left = seen_by_class.clone();
     for stored in slots {
         match left.get_mut(stored.sample.label.index()) {
             Some(left) if *left > 0 => *left -= 1,
             _ => return false,
         }
     }
-    slots.len() as u64 <= presented.min(*capacity as u64)
+    slots.len() as u64 <= seen.min(*capacity as u64)
 }
 
 fn floats<'a>(name: String, shape: Vec<usize>, pieces: impl Iterator<Item = Vec<f32>> + 'a) -> ArrayToWrite<'a> {
@@ -391,7 +390,7 @@ impl Contents {
         self.floats.under(prefix)
     }
 
-    /// The samples of the memory, with `logits` logits each, where the method stores them.
+    /// The samples of the memory, with `logits` logits each, if the method stores them.
     fn slots(&self, logits: Option<usize>) -> Result<Vec<Memorized>, String> {
         let count = self.labels.len();
         let expect = |name: &str, shape: &[usize]| self.floats.array(name, shape).map_err(|error| error.to_string());

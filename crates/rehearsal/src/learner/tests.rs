@@ -47,13 +47,13 @@ fn pcr_without_memory_moves_only_the_running_statistics() {
     let step = learner.step(&samples(&[0, 1, 0, 1])).unwrap();
     assert!(step.loss.is_none() && replayed(&step) == 0);
     assert_eq!(moved(&before, &learner.network().state()), (false, true));
-    assert_eq!(learner.memory().len(), 4, "the step's samples are offered all the same");
+    assert_eq!(learner.memory().len(), 4, "the step's samples are inserted all the same");
     let before = learner.network().state();
     learner.cursor.epoch = 1;
     let step = learner.step(&samples(&[0, 1, 1, 0])).unwrap();
     assert!(step.loss.is_some() && replayed(&step) == 4);
     assert_eq!(moved(&before, &learner.network().state()), (true, true));
-    assert_eq!((learner.memory().len(), learner.cursor().steps), (4, 2), "not offered: not stored");
+    assert_eq!((learner.memory().len(), learner.cursor().steps), (4, 2), "not inserted: not stored");
 }
 
 #[test]
@@ -72,13 +72,13 @@ fn er_without_memory_steps_on_the_new_samples_and_joins_losses_as_told() {
 fn both_views_are_all_raw_images_then_all_augmented_ones() {
     let samples = samples(&[4, 5]);
     let key = AugmentationKey { seed: 0, what: RngStream::Augmentation, step: 7, before: 0 };
-    let anchors = Views::Both.apply(&samples, SHAPE, key, &Device::flex());
-    assert_eq!(anchors.labels, [4, 5, 4, 5].map(Class));
+    let views = Views::Both.apply(&samples, SHAPE, key, &Device::flex());
+    assert_eq!(views.labels, [4, 5, 4, 5].map(Class));
     let raw = to_tensor(samples.iter().map(|sample| &*sample.image), SHAPE, &Device::flex());
     let values = |tensor: Tensor<4>| tensor.into_data().try_to_vec::<f32>().unwrap();
-    assert_eq!(values(anchors.images.clone().narrow(0, 0, 2)), values(raw));
+    assert_eq!(values(views.images.clone().narrow(0, 0, 2)), values(raw));
     let augmented = Views::Augmented.apply(&samples, SHAPE, key, &Device::flex());
-    assert_eq!(values(anchors.images.narrow(0, 2, 2)), values(augmented.images.clone()));
+    assert_eq!(values(views.images.narrow(0, 2, 2)), values(augmented.images.clone()));
     let second = Views::Augmented.apply(&samples[1..], SHAPE, AugmentationKey { before: 1, ..key }, &Device::flex());
     assert_eq!(values(augmented.images.narrow(0, 1, 1)), values(second.images), "views go by the place in the step");
 }
@@ -278,8 +278,7 @@ fn a_flipped_bit_anywhere_is_refused() {
     learner.learn_task(&images, &labels).unwrap();
     learner.save(&path).unwrap();
     let bytes = std::fs::read(&path).unwrap();
-    // Every byte of the header and the first of the data, and every 7th after them; another bit
-    // each.
+    // Every byte of the header and the first of the data, and every 7th after them; another bit each.
     for index in (0..bytes.len()).filter(|index| *index < 6000 || index % 7 == 0) {
         let mut damaged = bytes.clone();
         damaged[index] ^= 1 << (index % 8);
@@ -388,7 +387,7 @@ fn a_retired_class_is_predicted_no_more_and_a_forgotten_sample_leaves_room() {
         assert!((prediction.probability + prediction.others[0].1 - 1.0).abs() < 1e-6);
     }
     let stored = learner.memory().len();
-    assert!(stored < 8 && learner.memory().presented() > 8, "a reservoir with free slots after it was full");
+    assert!(stored < 8 && learner.memory().samples_seen() > 8, "a reservoir with free slots after it was full");
     let (more, names) = photos(&["sneakers", "clogs"], 30);
     learner.learn_task(&more, &names).unwrap();
     assert_eq!(learner.memory().len(), 8);
@@ -396,7 +395,7 @@ fn a_retired_class_is_predicted_no_more_and_a_forgotten_sample_leaves_room() {
     learner.set_memory(3).unwrap();
     learner.save(&path).unwrap();
     assert_eq!(Learner::load(&path).unwrap().memory(), learner.memory());
-    assert_eq!((learner.memory().len(), learner.config().memory), (3, 3));
+    assert_eq!((learner.memory().len(), learner.config().replay.memory), (3, 3));
     assert!(learner.set_memory(0).is_err(), "a method that replays");
 }
 
@@ -522,8 +521,7 @@ fn coloured(classes: std::ops::Range<usize>) -> (Vec<Image>, Vec<&'static str>) 
     classes.flat_map(|class| (0..6).map(move |index| (image(class, index), CLASSES[class]))).unzip()
 }
 
-/// A learner with a trained and frozen backbone, after two tasks of two classes, and its state
-/// before.
+/// A learner with a trained and frozen backbone, after two tasks of two classes, and its state before.
 fn frozen(backbone: &str, settings: &str) -> (Learner, State) {
     let base = format!(
         "backbone = '{backbone}'\nwidth = 4\nthreads = 1\nmemory = 24\nretrieved = 8\ncandidates = 8\nbatch = 4\n\
@@ -595,4 +593,70 @@ fn a_frozen_backbone_stays_frozen_in_a_file_and_takes_other_weights() {
     other.0.get_mut("backbone.layers.0.running_mean").unwrap().values[0] = 7.0;
     loaded.load_network(&other).unwrap();
     assert_eq!(loaded.predictor().state(), other, "the networks that the method averages have them, too");
+}
+
+/// Counts the threads that it is called on.
+struct Threads(Vec<usize>);
+
+impl Observer for Threads {
+    fn step(&mut self, _: &StepEvent) -> ControlFlow<()> {
+        self.0.push(rayon::current_num_threads());
+        ControlFlow::Break(())
+    }
+}
+
+#[test]
+fn a_learner_computes_on_its_own_threads_to_the_same_bits() {
+    let (labels, mut states) = ([0, 1, 0, 1], Vec::new());
+    for threads in [1, 3] {
+        let mut learner = learner(&format!("threads = {threads}\nepochs = 1\nbatch = 2"));
+        let mut observer = Threads(Vec::new());
+        learner.fit(&samples(&labels), FitOptions::default(), &mut observer).unwrap();
+        assert_eq!(observer.0, [threads]);
+        learner.fit(&samples(&labels), FitOptions::default(), &mut ()).unwrap();
+        let images: Vec<Image> = samples(&labels).into_iter().map(|sample| sample.image).collect();
+        states.push((learner.network().state(), learner.predict(&images).unwrap()));
+    }
+    assert!(states[0] == states[1]);
+}
+
+#[test]
+fn the_likeliest_classes_and_all_probabilities_agree_with_predict() {
+    let mut learner = learner("epochs = 1");
+    learner.begin_task(&CLASSES).unwrap();
+    learner.retire_class("c").unwrap();
+    let images: Vec<Image> = samples(&[0, 5]).into_iter().map(|sample| sample.image).collect();
+    let all = learner.predict(&images).unwrap();
+    let table = learner.predict_probabilities(&images).unwrap();
+    assert_eq!(table.classes.iter().map(|name| &**name).collect::<Vec<_>>(), ["a", "b", "d", "e", "f"]);
+    for ((whole, row), (top, one)) in all
+        .iter()
+        .zip(table.rows())
+        .zip(learner.predict_top_k(&images, 3).unwrap().iter().zip(learner.predict_top_k(&images, 0).unwrap()))
+    {
+        let best = table.classes.iter().position(|name| *name == whole.class).unwrap();
+        assert!(row.len() == 5 && (row[best] - whole.probability).abs() < f32::EPSILON);
+        assert_eq!((&top.class, &top.others[..]), (&whole.class, &whole.others[..2]));
+        assert_eq!((&one.class, one.others.len()), (&whole.class, 0), "at least one");
+    }
+}
+
+#[test]
+fn a_configuration_that_was_changed_in_code_is_checked() {
+    let build = |change: fn(&mut LearnerConfig)| {
+        Learner::builder().shape(SHAPE).backbone(crate::network::BackboneKind::Tiny).configure(change).build()
+    };
+    let learner = build(|config| config.optimizer.momentum = 0.5).ok().unwrap();
+    assert!((learner.config().optimizer.momentum - 0.5).abs() < f64::EPSILON);
+    assert_eq!(learner.config().replay, LearnerConfig::default().replay);
+    let error = |change| match build(change).err().unwrap() {
+        LearnerError::Config(error) => error,
+        other => panic!("{other}"),
+    };
+    assert!(matches!(
+        error(|config| config.method.kind = crate::methods::MethodKind::FineTune),
+        ConfigError::ReplaysNothing { .. }
+    ));
+    assert!(matches!(error(|config| config.replay.memory = 0), ConfigError::Replays { .. }));
+    assert!(matches!(error(|config| config.network.width = 0), ConfigError::Count { .. }));
 }

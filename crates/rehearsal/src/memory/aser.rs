@@ -1,4 +1,4 @@
-//! The update of ASER (Shim et al., 2021): who stays is who helps most to classify the memory by
+//! The update of ASER (Shim et al., 2021): those samples stay that help most to classify the memory by
 //! nearest neighbours.
 
 use super::{Memorized, Memory, Policy, fill};
@@ -17,7 +17,7 @@ pub struct Aser {
 }
 
 impl Policy for Aser {
-    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng) {
+    fn insert(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng) {
         let samples = fill(memory, samples);
         if samples.is_empty() {
             return;
@@ -151,8 +151,7 @@ mod tests {
 
     #[test]
     fn a_stored_sample_among_another_class_gives_way_in_time() {
-        // Class 0 lives at small bytes, class 1 at large ones; slot 9 holds a class 0 that looks
-        // like class 1.
+        // Class 0 lives at small bytes, class 1 at large ones; slot 9 holds a class 0 that looks like class 1.
         let mut memory = full(&[0, 0, 0, 0, 0, 1, 1, 1, 1, 0]);
         for slot in 5..10 {
             memory.slots[slot].sample.image = [200 + slot as u8].into();
@@ -160,8 +159,8 @@ mod tests {
         for step in 0..200 {
             let rng = &mut Rng::new(0, RngStream::Reservoir, &[step]);
             let new = vec![sample(0, 5).into(), sample(1, 206).into()];
-            Aser { shapley: SHAPLEY }.offer(&mut memory, new, &mut Bytes, rng);
-            assert_eq!((memory.len(), memory.presented()), (10, 12 + 2 * step));
+            Aser { shapley: SHAPLEY }.insert(&mut memory, new, &mut Bytes, rng);
+            assert_eq!((memory.len(), memory.samples_seen()), (10, 12 + 2 * step));
         }
         let misplaced = |stored: &Memorized| stored.sample.label.0 == 0 && stored.sample.image[0] > 100;
         assert!(!memory.slots().iter().any(misplaced));
@@ -172,7 +171,7 @@ mod tests {
         let mut memory = full(&[0, 1, 0, 1]);
         let before = memory.slots().to_vec();
         let mut rng = Rng::new(0, RngStream::Reservoir, &[]);
-        Aser { shapley: SHAPLEY }.offer(&mut memory, vec![sample(0, 9).into()], &mut Bytes, &mut rng);
+        Aser { shapley: SHAPLEY }.insert(&mut memory, vec![sample(0, 9).into()], &mut Bytes, &mut rng);
         assert_eq!(memory.slots(), before);
     }
 }

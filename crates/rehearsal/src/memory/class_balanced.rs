@@ -13,7 +13,7 @@ use crate::{
 pub struct ClassBalanced;
 
 impl Policy for ClassBalanced {
-    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn SampleProbe, rng: &mut Rng) {
+    fn insert(&self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn SampleProbe, rng: &mut Rng) {
         let left = fill(memory, samples);
         let mut classes = memory.by_class();
         for sample in left {
@@ -35,11 +35,11 @@ impl Policy for ClassBalanced {
 fn slot_for(memory: &Memory, classes: &[Vec<Slot>], label: Class, rng: &mut Rng) -> Option<Slot> {
     let largest = classes.iter().map(Vec::len).max().filter(|&largest| largest > 0)?;
     let own = classes.get(label.index()).map_or(&[][..], Vec::as_slice);
-    let presented = memory.presented_by_class().get(label.index()).copied().unwrap_or(0);
-    let has_given_way = (own.len() as u64) < presented;
+    let seen = memory.seen_by_class().get(label.index()).copied().unwrap_or(0);
+    let has_given_way = (own.len() as u64) < seen;
     if own.len() == largest || has_given_way {
-        // One of `presented + 1` presentations: each is kept with the same probability.
-        let drawn = rng.below(presented + 1) as usize;
+        // One of `seen + 1` samples: each is kept with the same probability.
+        let drawn = rng.below(seen + 1) as usize;
         return own.get(drawn).copied();
     }
     let among: Vec<Slot> = classes.iter().filter(|slots| slots.len() == largest).flatten().copied().collect();
@@ -61,21 +61,21 @@ mod tests {
         let mut rng = Rng::new(0, RngStream::Reservoir, &[]);
         let labels = (0..600).map(|i| if i % 100 == 7 { 2 } else { (i % 2) as u16 });
         for label in labels {
-            ClassBalanced.offer(&mut memory, vec![sample(label, 0).into()], &mut (), &mut rng);
+            ClassBalanced.insert(&mut memory, vec![sample(label, 0).into()], &mut (), &mut rng);
         }
         assert_eq!(counts(&memory), [12, 12, 6], "all six of the rare class");
-        assert_eq!((memory.len(), memory.presented()), (30, 600));
+        assert_eq!((memory.len(), memory.samples_seen()), (30, 600));
     }
 
     #[test]
-    fn within_a_class_every_presentation_is_kept_with_the_same_probability() {
+    fn within_a_class_every_sample_is_kept_with_the_same_probability() {
         let mut kept = [0f64; 50];
         let trials = 4000;
         for trial in 0..trials {
             let mut memory = Memory::new(10);
             let mut rng = Rng::new(0, RngStream::Reservoir, &[trial]);
             let samples = (0..50).flat_map(|id| [sample(0, id).into(), sample(1, id).into()]).collect();
-            ClassBalanced.offer(&mut memory, samples, &mut (), &mut rng);
+            ClassBalanced.insert(&mut memory, samples, &mut (), &mut rng);
             for stored in memory.slots().iter().filter(|stored| stored.sample.label.0 == 1) {
                 kept[usize::from(stored.sample.image[0])] += 1.0;
             }

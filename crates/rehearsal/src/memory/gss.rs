@@ -31,7 +31,7 @@ pub struct GssOptions {
 pub struct Gss(pub GssOptions);
 
 impl Policy for Gss {
-    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng) {
+    fn insert(&self, memory: &mut Memory, samples: Vec<Memorized>, probe: &mut dyn SampleProbe, rng: &mut Rng) {
         let rows = self.reference_rows(memory, probe, rng);
         let free = (memory.capacity() - memory.len()).min(samples.len());
         let mut left = samples;
@@ -87,8 +87,7 @@ fn similarities(rows: &[FlatGradient], batches: &[&[Sample]], probe: &mut dyn Sa
     FlatGradient::cosines(rows, gradients).into_iter().map(highest).collect()
 }
 
-/// `count` distinct slots, those of high similarities (gradients like the others') with higher
-/// probability.
+/// `count` distinct slots, those of high similarities (gradients like the others') with higher probability.
 fn draw(memory: &Memory, count: usize, rng: &mut Rng) -> Vec<Slot> {
     let similarities: Vec<f64> = memory.slots().iter().map(|stored| f64::from(stored.similarity)).collect();
     rng.weighted_distinct(&weights(&similarities), count).into_iter().map(Slot).collect()
@@ -116,8 +115,7 @@ mod tests {
         rng::RngStream,
     };
 
-    /// The gradient of a group is its mean image, as a point on the circle: byte 0 is east, 64
-    /// north, 128 west.
+    /// The gradient of a group is its mean image, as a point on the circle: byte 0 is east, 64 north, 128 west.
     struct Circle;
 
     impl SampleProbe for Circle {
@@ -132,9 +130,9 @@ mod tests {
 
     const GSS: Gss = Gss(GssOptions { groups: 10, group_size: 10 });
 
-    fn offer(memory: &mut Memory, ids: &[u8], seed: u64) {
+    fn insert(memory: &mut Memory, ids: &[u8], seed: u64) {
         let samples = ids.iter().map(|&id| sample(0, id).into()).collect();
-        GSS.offer(memory, samples, &mut Circle, &mut Rng::new(seed, RngStream::Reservoir, &[]));
+        GSS.insert(memory, samples, &mut Circle, &mut Rng::new(seed, RngStream::Reservoir, &[]));
     }
 
     fn ids(memory: &Memory) -> Vec<u8> {
@@ -154,9 +152,9 @@ mod tests {
     #[test]
     fn v9_the_first_samples_score_a_tenth_and_later_ones_their_similarity() {
         let mut memory = Memory::new(4);
-        offer(&mut memory, &[0, 10], 0);
+        insert(&mut memory, &[0, 10], 0);
         assert!(memory.slots().iter().all(|stored| (stored.similarity - 0.1).abs() < 1e-7));
-        offer(&mut memory, &[69], 0);
+        insert(&mut memory, &[69], 0);
         let cosine = (64.0 / 256.0 * std::f32::consts::TAU).cos();
         assert!((memory.slots()[2].similarity - cosine).abs() < 1e-5, "one group, whose mean points to 5");
     }
@@ -165,10 +163,10 @@ mod tests {
     fn v9_a_batch_like_the_memory_replaces_nothing() {
         let mut memory = full(&[0; 4]);
         for seed in 0..50 {
-            offer(&mut memory, &[1, 2], seed);
+            insert(&mut memory, &[1, 2], seed);
         }
         assert_eq!(ids(&memory), [0, 1, 2, 3]);
-        assert_eq!(memory.presented(), 4 + 100, "presented all the same");
+        assert_eq!(memory.samples_seen(), 4 + 100, "counted all the same");
     }
 
     #[test]
@@ -178,7 +176,7 @@ mod tests {
         let mut replaced = [0; 4];
         for seed in 0..400 {
             let mut memory = memory.clone();
-            offer(&mut memory, &[130], seed);
+            insert(&mut memory, &[130], seed);
             for (slot, id) in ids(&memory).into_iter().enumerate() {
                 replaced[slot] += u32::from(id == 130);
             }
@@ -191,8 +189,8 @@ mod tests {
     #[test]
     fn a_batch_that_half_fits_fills_the_free_slots_first() {
         let mut memory = Memory::new(3);
-        offer(&mut memory, &[0, 1], 0);
-        offer(&mut memory, &[2, 3, 4], 0);
-        assert_eq!((ids(&memory), memory.presented()), (vec![0, 1, 2], 5));
+        insert(&mut memory, &[0, 1], 0);
+        insert(&mut memory, &[2, 3, 4], 0);
+        assert_eq!((ids(&memory), memory.samples_seen()), (vec![0, 1, 2], 5));
     }
 }

@@ -1,4 +1,4 @@
-//! Textbook reservoir sampling: every presentation so far is in memory with the same probability.
+//! Textbook reservoir sampling: every sample seen so far is in memory with the same probability.
 
 use super::{Memorized, Memory, Policy};
 use crate::{rng::Rng, sample::Slot, sample_probe::SampleProbe};
@@ -8,18 +8,18 @@ use crate::{rng::Rng, sample::Slot, sample_probe::SampleProbe};
 pub struct Reservoir;
 
 impl Policy for Reservoir {
-    fn offer(&self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn SampleProbe, rng: &mut Rng) {
+    fn insert(&self, memory: &mut Memory, samples: Vec<Memorized>, _: &mut dyn SampleProbe, rng: &mut Rng) {
         for sample in samples {
-            let slot = slot_for(memory.presented(), memory.capacity, |bound| rng.below(bound));
+            let slot = slot_for(memory.samples_seen(), memory.capacity, |bound| rng.below(bound));
             memory.place(sample, slot);
         }
     }
 }
 
-/// Where presentation number `presented` (from 0) goes; `draw(bound)` is uniform in `0..bound`.
-fn slot_for(presented: u64, capacity: usize, draw: impl FnOnce(u64) -> u64) -> Option<Slot> {
+/// Where sample number `seen` (from 0) goes; `draw(bound)` is uniform in `0..bound`.
+fn slot_for(seen: u64, capacity: usize, draw: impl FnOnce(u64) -> u64) -> Option<Slot> {
     let capacity = capacity as u64;
-    let slot = if presented < capacity { presented } else { draw(presented + 1) };
+    let slot = if seen < capacity { seen } else { draw(seen + 1) };
     (slot < capacity).then_some(Slot(slot as usize))
 }
 
@@ -28,9 +28,9 @@ mod tests {
     use super::*;
     use crate::{memory::testing::sample, rng::RngStream};
 
-    fn offer(memory: &mut Memory, labels: impl Iterator<Item = u16>, position: u64) {
+    fn insert(memory: &mut Memory, labels: impl Iterator<Item = u16>, position: u64) {
         let samples = labels.map(|label| sample(label, 0).into()).collect();
-        Reservoir.offer(memory, samples, &mut (), &mut Rng::new(0, RngStream::Reservoir, &[position]));
+        Reservoir.insert(memory, samples, &mut (), &mut Rng::new(0, RngStream::Reservoir, &[position]));
     }
 
     fn labels(memory: &Memory) -> Vec<u16> {
@@ -42,7 +42,7 @@ mod tests {
         let mut memory = Memory::new(3);
         let mut draws = [(4, 1), (5, 4), (6, 0)].into_iter();
         for id in 0..6 {
-            let slot = slot_for(memory.presented(), memory.capacity, |bound| {
+            let slot = slot_for(memory.samples_seen(), memory.capacity, |bound| {
                 let (expected, drawn) = draws.next().unwrap();
                 assert_eq!(bound, expected, "r is uniform in 0..=n");
                 drawn
@@ -50,16 +50,16 @@ mod tests {
             memory.place(sample(id, 0).into(), slot);
         }
         let (d, c, f) = (3, 2, 5);
-        assert_eq!((labels(&memory), memory.presented()), (vec![f, d, c], 6));
+        assert_eq!((labels(&memory), memory.samples_seen()), (vec![f, d, c], 6));
     }
 
     #[test]
-    fn v8_every_presentation_is_kept_with_the_same_probability() {
+    fn v8_every_sample_is_kept_with_the_same_probability() {
         let mut kept = vec![0.0f64; 1000];
         let trials = 20_000;
         for trial in 0..trials {
             let mut memory = Memory::new(10);
-            offer(&mut memory, 0..1000, trial);
+            insert(&mut memory, 0..1000, trial);
             for label in labels(&memory) {
                 kept[usize::from(label)] += 1.0;
             }
@@ -72,10 +72,10 @@ mod tests {
     }
 
     #[test]
-    fn v8_four_passes_that_fit_are_all_kept() {
+    fn v8_four_epochs_that_fit_are_all_kept() {
         let mut memory = Memory::new(10_000);
-        for pass in 0..4 {
-            offer(&mut memory, 0..2500, pass);
+        for epoch in 0..4 {
+            insert(&mut memory, 0..2500, epoch);
         }
         let mut labels = labels(&memory);
         labels.sort_unstable();
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn nothing_is_kept_without_capacity() {
         let mut memory = Memory::new(0);
-        offer(&mut memory, 1..2, 0);
+        insert(&mut memory, 1..2, 0);
         assert!(memory.is_empty());
     }
 }

@@ -123,16 +123,14 @@ impl Method for ClsEr {
     }
 }
 
-/// For each row the logits of whichever network is surer of the label; of equals, the plastic
-/// one's.
+/// For each row the logits of whichever network is surer of the label; of equals, the plastic one's.
 fn better(stable: Tensor<2>, plastic: Tensor<2>, labels: &[Class]) -> Tensor<2> {
     let surer = cross_entropy(stable.clone(), labels).lower(cross_entropy(plastic.clone(), labels));
     let [count, classes] = stable.dims();
     plastic.mask_where(surer.reshape([count, 1]).expand([count, classes]), stable)
 }
 
-/// The share of itself that an averaged network keeps at a step, counted from 1: at first it
-/// follows closely.
+/// The share of itself that an averaged network keeps at a step, counted from 1: at first it follows closely.
 fn share(steps: u64, alpha: f64) -> f64 {
     (1.0 - 1.0 / (steps as f64 + 1.0)).min(alpha)
 }
@@ -142,7 +140,7 @@ mod tests {
     use super::*;
     use crate::{
         gradients::Gradients,
-        methods::testing::{anchors, close, network, rows, values},
+        methods::testing::{close, network, rows, values, views},
         rng::RngStream,
         sample::TaskId,
     };
@@ -214,8 +212,7 @@ mod tests {
         let mut working = network(3);
         let mut method = started(ALWAYS, &working);
         let before = working.state();
-        let batch =
-            StepBatch { incoming: anchors(&[0, 1, 2], 1, &working), draws: Vec::new(), task: TaskId(0), seen: 3 };
+        let batch = StepBatch { incoming: views(&[0, 1, 2], 1, &working), draws: Vec::new(), task: TaskId(0), seen: 3 };
         let descent = method.descent(&mut working, &batch).unwrap();
         working = working.clone().plain_step(&descent.gradients, 0.1);
         let after = working.state();
@@ -230,8 +227,8 @@ mod tests {
     /// The network after a training pass and a step on noise.
     fn moved(network: &Network, seed: u64) -> Network {
         let mut network = network.clone();
-        let anchors = anchors(&[0, 1, 2], seed, &network);
-        let loss = cross_entropy(network.train_logits(anchors.images), &anchors.labels).mean();
+        let views = views(&[0, 1, 2], seed, &network);
+        let loss = cross_entropy(network.train_logits(views.images), &views.labels).mean();
         network.clone().plain_step(&Gradients::from_loss(&loss, &network), 1.0)
     }
 

@@ -39,10 +39,10 @@ impl Method for DerPp {
         let kept = Some(logits.clone().detach());
         let incoming = cross_entropy(logits, &batch.incoming.labels).mean();
         let loss = match &batch.draws[..] {
-            [Draw { anchors, logits: Some(stored) }, second] => {
-                let matched = distance(network.train_logits(anchors.images.clone()), stored.clone());
-                let logits = network.train_logits(second.anchors.images.clone());
-                let replayed = cross_entropy(logits, &second.anchors.labels).mean();
+            [Draw { views, logits: Some(stored) }, second] => {
+                let matched = distance(network.train_logits(views.images.clone()), stored.clone());
+                let logits = network.train_logits(second.views.images.clone());
+                let replayed = cross_entropy(logits, &second.views.labels).mean();
                 self.joined(incoming, matched, replayed)
             }
             _ => incoming,

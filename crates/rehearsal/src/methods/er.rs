@@ -1,9 +1,10 @@
 //! Experience replay: cross-entropy on new and replayed samples, in one joint pass.
 
 use burn::tensor::Tensor;
+use rehearsal_data::choice;
 
 use super::{Method, Objective, StepBatch};
-use crate::{choice::choice, losses::cross_entropy, network::Network};
+use crate::{losses::cross_entropy, network::Network};
 
 /// How the losses of new and replayed samples are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

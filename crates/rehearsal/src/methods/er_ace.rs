@@ -3,11 +3,11 @@
 //! old ones away; replayed samples compete with all.
 
 use burn::tensor::{Bool, Tensor, TensorData};
+use rehearsal_data::choice;
 use serde::{Deserialize, Serialize};
 
 use super::{FineTune, Method, Objective, StepBatch};
 use crate::{
-    choice::choice,
     device::upload,
     losses::cross_entropy,
     network::{HeadKind, Network},

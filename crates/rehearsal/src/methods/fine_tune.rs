@@ -1,4 +1,5 @@
-//! Fine-tuning: cross-entropy on the new samples, no memory. The lower bound of every table.
+//! Fine-tuning: cross-entropy on the new samples, no memory. The lower bound of every table. Joint
+//! training, the upper bound, is the same on a stream of one task with all classes.
 
 use super::{Method, Objective, StepBatch};
 use crate::{losses::cross_entropy, network::Network};

@@ -49,7 +49,7 @@ mod tests {
     use crate::{
         methods::{
             Draw,
-            testing::{anchors, close, network, values},
+            testing::{close, network, values, views},
         },
         sample::TaskId,
     };
@@ -60,16 +60,16 @@ mod tests {
     fn two_means_weigh_new_and_replayed_alike() {
         let loss = |reduction| {
             let mut network = network(4);
-            let (incoming, replayed) = (anchors(&[0, 1, 1], 1, &network), anchors(&[2], 2, &network));
-            let draws = vec![Draw { anchors: replayed, logits: None }];
+            let (incoming, replayed) = (views(&[0, 1, 1], 1, &network), views(&[2], 2, &network));
+            let draws = vec![Draw { views: replayed, logits: None }];
             let batch = StepBatch { incoming, draws, task: TaskId(0), seen: 4 };
             let mut method = Pcr { temperature: 0.5, denominator: Denominator::Multiset, reduction };
             let losses = {
                 let network = network.clone();
                 let norm = crate::network::Norm::Batch;
-                let logits = |anchors: &crate::views::Anchors| network.logits(anchors.images.clone(), norm);
-                let both = Tensor::cat(vec![logits(&batch.incoming), logits(&batch.draws[0].anchors)], 0);
-                let labels = [&batch.incoming.labels[..], &batch.draws[0].anchors.labels].concat();
+                let logits = |views: &crate::views::ViewBatch| network.logits(views.images.clone(), norm);
+                let both = Tensor::cat(vec![logits(&batch.incoming), logits(&batch.draws[0].views)], 0);
+                let labels = [&batch.incoming.labels[..], &batch.draws[0].views.labels].concat();
                 values(proxy_contrastive(both, &labels, Denominator::Multiset))
             };
             (values(method.objective(&mut network, &batch).loss.unwrap())[0], losses)

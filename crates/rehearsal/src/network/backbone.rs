@@ -7,6 +7,7 @@ use burn::{
     tensor::{self, Device, Tensor},
 };
 use dyn_clone::DynClone;
+use rehearsal_data::choice;
 use rehearsal_kernels::{Algorithm, Plan};
 
 use super::{
@@ -16,7 +17,7 @@ use super::{
     state::{State, StateError},
     walk,
 };
-use crate::{choice::choice, rng::Rng};
+use crate::rng::Rng;
 
 /// A feature extractor. Most are a [`Plan`] ([`AnyBackbone::planned`]). For others derive [`Module`]
 /// and implement this trait: Burn's visitors find, save and train the parameters. Running statistics
@@ -224,7 +225,7 @@ pub enum Kernels {
 choice!(Kernels, "kind of kernels", Winograd = "winograd", Direct = "direct", Composed = "composed");
 
 impl Kernels {
-    /// The fused kernels' algorithm, where they are used.
+    /// The fused kernels' algorithm, if they are used.
     pub(super) fn algorithm(self) -> Option<Algorithm> {
         match self {
             Self::Winograd => Some(Algorithm::Fastest),

@@ -1,4 +1,4 @@
-//! Re-estimating the running statistics of a network: each becomes the plain average, over some
+//! Recalibrating the running statistics of a network: each becomes the plain average, over some
 //! batches, of what the batch itself has, every layer in the same pass.
 //!
 //! Of its norm layers a custom backbone says only that it keeps their statistics in

@@ -32,8 +32,7 @@ pub enum Norm {
     Eval,
 }
 
-/// Mean and biased variance of every channel over one batch, and how many values each was taken
-/// from.
+/// Mean and biased variance of every channel over one batch, and how many values each was taken from.
 #[derive(Clone, Debug)]
 pub struct Moments {
     mean: Tensor<1>,
@@ -89,8 +88,7 @@ impl ConvNorm {
         }
     }
 
-    /// `[n, h, w, in]` to `[n, ⌈h/stride⌉, ⌈w/stride⌉, out]`, with the batch's moments where they
-    /// normalised it.
+    /// `[n, h, w, in]` to `[n, ⌈h/stride⌉, ⌈w/stride⌉, out]`, with the batch's moments where they normalised it.
     pub fn forward(&self, x: Tensor<4>, norm: Norm, then: Then) -> (Tensor<4>, Option<Moments>) {
         let convolved = self.convolve(x);
         let [n, h, w, c] = convolved.dims();

@@ -1,5 +1,4 @@
-//! The whole ResNet-18 on the processor as one operation of Burn, computed by the fused kernels of
-//! `crates/kernels`.
+//! The whole ResNet-18 on the processor as one operation of Burn, computed by the fused kernels of `crates/kernels`.
 //!
 //! One operation instead of a hundred: activations stay in the engine's own memory, normalisation
 //! is folded into the convolutions' passes, and weights are packed once per set of parameters. On
@@ -53,8 +52,7 @@ impl Fused {
         self.algorithm
     }
 
-    /// Whether images of that height, width and number of channels are what the kernels were made
-    /// for.
+    /// Whether images of that height, width and number of channels are what the kernels were made for.
     pub(super) fn fits(&self, images: &Tensor<4>) -> bool {
         let architecture = self.engine.architecture();
         let [_, height, width, channels] = images.dims();
@@ -178,8 +176,7 @@ mod tests {
                     };
                     let (ours, composed) =
                         (gradient(&s, &t), gradient(&state, &State([(name.clone(), composed.clone())].into())));
-                    // By norm: a ReLU input within rounding of zero may change sign and move single
-                    // entries.
+                    // By norm: a ReLU input within rounding of zero may change sign and move single entries.
                     assert!(
                         name.contains("running") || difference(&ours, &composed) < 1e-2,
                         "{kernels} {input:?}: gradient of {name} by {}",

@@ -120,7 +120,7 @@ impl Head {
         }
     }
 
-    /// The proxies `[K, d]`, where the head has them.
+    /// The proxies `[K, d]`, if the head has them.
     pub fn proxies(&self) -> Option<Tensor<2>> {
         match self {
             Self::Linear(_) => None,

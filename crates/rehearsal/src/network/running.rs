@@ -7,8 +7,7 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-/// What [`Running`] calls its container while it is visited, so that a visitor can tell it from a
-/// parameter.
+/// What [`Running`] calls its container while it is visited, so that a visitor can tell it from a parameter.
 pub(super) const CONTAINER: &str = "Running";
 
 /// A vector that training passes move and gradients do not. A custom backbone keeps its running mean

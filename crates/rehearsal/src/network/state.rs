@@ -19,20 +19,14 @@ pub struct State(pub BTreeMap<String, Array>);
 
 /// Why a state does not fit a network.
 #[derive(Debug, Error, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum StateError {
     /// A name is not there.
     #[error("`{0}` is missing")]
     Missing(String),
     /// A name is there with another shape.
     #[error("`{name}` has shape {found:?}, not {expected:?}")]
-    Shape {
-        /// Whose.
-        name: String,
-        /// As the network has it.
-        expected: Vec<usize>,
-        /// As the state has it.
-        found: Vec<usize>,
-    },
+    Shape { name: String, expected: Vec<usize>, found: Vec<usize> },
 }
 
 impl StateError {

@@ -8,7 +8,7 @@ use crate::{
     losses::cross_entropy_seen,
     network::{Network, Norm},
     sample::Class,
-    views::Anchors,
+    views::ViewBatch,
 };
 
 /// The network before and after the virtual step, without gradients.
@@ -22,7 +22,7 @@ pub struct LookAhead {
 impl LookAhead {
     /// One plain step on the mean loss of the incoming batch over the classes `0..seen`, in batch
     /// mode: nothing of `network` moves.
-    pub fn new(network: &Network, incoming: &Anchors, seen: usize, lr: f64) -> Self {
+    pub fn new(network: &Network, incoming: &ViewBatch, seen: usize, lr: f64) -> Self {
         let logits = network.logits(incoming.images.clone(), Norm::Batch);
         let loss = cross_entropy_seen(logits, &incoming.labels, seen).mean();
         let gradients = Gradients::from_loss(&loss, network);
@@ -88,8 +88,10 @@ mod tests {
     #[test]
     fn v2_gradients_and_scores() {
         let network = v2_network();
-        let incoming =
-            Anchors { images: points(&[[1.0, 0.0], [0.5, 1.0]], &network.device()), labels: vec![Class(2), Class(1)] };
+        let incoming = ViewBatch {
+            images: points(&[[1.0, 0.0], [0.5, 1.0]], &network.device()),
+            labels: vec![Class(2), Class(1)],
+        };
         let before = network.state();
         let look_ahead = LookAhead::new(&network, &incoming, 3, 0.1);
         assert_eq!(network.state(), before, "the virtual step moves nothing");
@@ -136,7 +138,7 @@ mod tests {
             let values: Vec<f32> = seeds.iter().flat_map(|&seed| image(seed)).collect();
             Tensor::from_data(TensorData::new(values, [seeds.len(), 8, 8, 1]), device)
         };
-        let incoming = Anchors { images: images(&[0, 1], &network.device()), labels: vec![Class(0), Class(1)] };
+        let incoming = ViewBatch { images: images(&[0, 1], &network.device()), labels: vec![Class(0), Class(1)] };
         let look_ahead = LookAhead::new(&network, &incoming, 3, 0.1);
         let first = |seeds: &[usize], norm| {
             read(look_ahead.loss_change(&images(seeds, &Device::flex()), &vec![Class(2); seeds.len()], norm))[0]

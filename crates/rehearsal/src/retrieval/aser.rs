@@ -21,9 +21,9 @@ pub struct Aser {
 }
 
 impl Retrieval for Aser {
-    /// At random until more was presented than fits.
+    /// At random until more samples were seen than fit.
     fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
-        if memory.presented() <= memory.capacity() as u64 {
+        if memory.samples_seen() <= memory.capacity() as u64 {
             return memory.draw(self.count, rng).into_iter().map(Retrieved::from).collect();
         }
         let candidates = memory.draw_by_class(PER_CLASS, &[], rng);
@@ -37,8 +37,7 @@ impl Retrieval for Aser {
 }
 
 impl Aser {
-    /// The score of each candidate; `cooperative` are other stored samples, `adversarial` the
-    /// incoming ones.
+    /// The score of each candidate; `cooperative` are other stored samples, `adversarial` the incoming ones.
     fn scores(&self, candidates: &Points, cooperative: &Points, adversarial: &Points) -> Vec<f64> {
         let rows = |points| knn_shapley(candidates, points, self.shapley.neighbours);
         let (cooperative, adversarial) = (rows(cooperative), rows(adversarial));
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn asks_for_features_only_once_more_was_presented_than_fits() {
+    fn asks_for_features_only_once_more_samples_were_seen_than_fit() {
         let mut memory = full(&[0, 1, 0, 1, 0, 1]);
         let mut rng = Rng::new(0, RngStream::Retrieval, &[]);
         let retrieve = |memory: &Memory, rng: &mut Rng| {

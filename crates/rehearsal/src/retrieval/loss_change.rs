@@ -7,8 +7,7 @@ use crate::{memory::Memory, probe::Probe, rng::Rng, sample::Slot};
 /// The highest of one draw, then the lowest of another.
 #[derive(Clone, Copy, Debug)]
 pub struct LossChange {
-    /// How many of the samples whose loss the coming update would raise most (conflicting: they
-    /// protect old knowledge).
+    /// How many of the samples whose loss the coming update would raise most (conflicting: they protect old knowledge).
     pub high: usize,
     /// How many of those whose loss it would lower most (aligned: they keep the model plastic).
     pub low: usize,
@@ -36,8 +35,7 @@ impl LossChange {
     }
 }
 
-/// The `count` slots at one end of loss change, the farthest out first; equal ones in the order
-/// drawn.
+/// The `count` slots at one end of loss change, the farthest out first; equal ones in the order drawn.
 fn extreme(draw: &[Slot], loss_changes: &[f32], count: usize, side: Side) -> Vec<Retrieved> {
     let mut order: Vec<usize> = (0..draw.len()).collect();
     order.sort_by(|&a, &b| match side {

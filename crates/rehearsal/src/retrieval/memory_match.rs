@@ -5,7 +5,7 @@ use crate::{memory::Memory, probe::Probe, rng::Rng, sample::Slot};
 
 /// How often a draw without a partner for everyone is made again before giving up.
 const TRIES: usize = 100;
-/// Nothing is retrieved until more samples than this were presented.
+/// Nothing is retrieved until more samples than this were seen.
 const WARM_UP: u64 = 40;
 
 /// See the module.
@@ -16,10 +16,9 @@ pub struct MemoryMatch {
 }
 
 impl Retrieval for MemoryMatch {
-    /// The drawn, then their partners in the same order; at random where the memory has no such
-    /// pairs.
+    /// The drawn, then their partners in the same order; at random where the memory has no such pairs.
     fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
-        if memory.presented() <= WARM_UP {
+        if memory.samples_seen() <= WARM_UP {
             return Vec::new();
         }
         let by_class = memory.by_class();
@@ -30,7 +29,7 @@ impl Retrieval for MemoryMatch {
     }
 }
 
-/// One draw and its partners, all distinct; none where a class has no partner left.
+/// One draw and its partners, all distinct; none if a class has no partner left.
 fn matched(memory: &Memory, by_class: &[Vec<Slot>], pairs: usize, rng: &mut Rng) -> Option<Vec<Slot>> {
     let mut slots = memory.draw(pairs, rng);
     for drawn in 0..pairs {
@@ -54,11 +53,11 @@ mod tests {
         rng::RngStream,
     };
 
-    /// The slots that are retrieved from a memory to which these labels were presented, and then as
+    /// The slots that are retrieved from a memory that has seen these labels, and then as
     /// many more samples as it takes to warm it up.
     fn retrieve(labels: &[u16], pairs: usize, seed: u64) -> Vec<(usize, u16)> {
         let mut memory = full(labels);
-        while memory.presented() <= WARM_UP {
+        while memory.samples_seen() <= WARM_UP {
             memory.place(sample(0, 0).into(), None);
         }
         let mut rng = Rng::new(seed, RngStream::Retrieval, &[]);
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_until_more_than_the_warm_up_were_presented() {
+    fn nothing_until_more_than_the_warm_up_were_seen() {
         let retrieved = |labels: &[u16]| {
             let memory = full(labels);
             MemoryMatch { pairs: 5 }.retrieve(&memory, &mut (), &mut Rng::new(0, RngStream::Retrieval, &[])).len()

@@ -1,8 +1,9 @@
 //! Cutting a data set into tasks: by classes, by domains, or by classes with blurred boundaries.
 
+use rehearsal_data::{Source, Split};
+
 use super::{ClassOrder, Plan, StreamError, StreamKind};
 use crate::{
-    datasets::{Source, Split},
     rng::{Rng, RngStream},
     sample::Class,
 };
@@ -47,8 +48,7 @@ pub(super) fn cut(source: &dyn Source, plan: &Plan) -> Result<(Vec<Task>, Vec<us
     Ok((tasks, order))
 }
 
-/// The first `classes` classes in order of appearance. Of data sets in a chain, the first's come
-/// first.
+/// The first `classes` classes in order of appearance. Of data sets in a chain, the first's come first.
 fn class_order(source: &dyn Source, plan: &Plan, classes: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..classes).collect();
     if plan.class_order == ClassOrder::Natural {
@@ -86,7 +86,7 @@ fn listed_order(
     Ok((order, listed.iter().map(Vec::len).collect()))
 }
 
-/// Tasks of so many classes each.
+/// Tasks of this many classes each.
 fn by_classes(source: &dyn Source, plan: &Plan, order: &[usize], sizes: &[usize]) -> Result<Vec<Task>, StreamError> {
     let mut train = per_class(source, Split::Train, order, plan.train_per_class)?.into_iter();
     let mut test = per_class(source, Split::Test, order, plan.test_per_class)?.into_iter();
@@ -102,8 +102,8 @@ fn by_classes(source: &dyn Source, plan: &Plan, order: &[usize], sizes: &[usize]
     Ok(sizes.iter().map(task).collect())
 }
 
-/// Tasks of so many domains each, with all classes in every task. Test images of the same domain
-/// belong to the task; where a task's domain has none (CORe50 tests on sessions of its own), all
+/// Tasks of this many domains each, with all classes in every task. Test images of the same domain
+/// belong to the task; if a task's domain has none (CORe50 tests on sessions of its own), all
 /// test images are dealt out, class by class, one to each task in turn.
 fn by_domains(source: &dyn Source, plan: &Plan, order: &[usize]) -> Result<Vec<Task>, StreamError> {
     let of = |split| source.domains(split);

@@ -96,7 +96,7 @@ macro_rules! settings_table {
                 "What is trained on: raw, augmented or both";
             score_norm: ScoreNorm = is(ScoreNorm::Batch), Arm, file(""),
                 "What normalises scored samples: batch (their own statistics) or eval (the running ones)";
-            offer: Offer = is(Offer::EveryEpoch), Protocol, file(""),
+            offer: Insertion = is(Insertion::EveryEpoch), Protocol, file(""),
                 "When samples may enter the memory: every-epoch or first-epoch";
             checkpoint_minutes: f64 = is(10.0), Neutral, file(""),
                 "Minutes between checkpoints inside a task";

@@ -70,7 +70,7 @@ fn measure_steps(settings: &PartialConfig, threads: usize) -> Result<Option<Cost
         threads: Some(threads),
         train_per_class: Some(config.train_per_class.map_or(few, |most| few.min(most))),
         test_per_class: Some(1),
-        memory: config.learner.method.replays().then_some(config.learner.memory.min(MEMORY)),
+        memory: config.learner.method.kind.replays().then_some(config.learner.replay.memory.min(MEMORY)),
         ..PartialConfig::default()
     };
     let mut watch = Watch { start: Instant::now(), last: Instant::now(), seconds: Vec::new() };

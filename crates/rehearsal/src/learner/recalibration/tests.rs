@@ -238,24 +238,24 @@ fn the_file_keeps_it_and_a_class_that_comes_is_known_to_it() {
 
 #[test]
 fn where_nothing_can_be_re_estimated_it_says_so() {
-    let sentence = |settings: &str, count: usize| {
+    let message = |settings: &str, count: usize| {
         let mut learner = learned(settings, count, Parts::new());
         let became = learner.recalibrate();
         assert_eq!(learner.calibration_images(), None);
         became.to_string()
     };
     assert_eq!(
-        sentence("backbone = 'tiny'\nepochs = 2", 19),
-        "the norm's statistics are those of training: the memory holds 19 images, and re-estimating needs at least 20"
+        message("backbone = 'tiny'\nepochs = 2", 19),
+        "the running statistics are those of training: the memory holds 19 images, and recalibrating needs at least 20"
     );
-    let none = "the norm's statistics are those of training: the method keeps no memory";
-    assert_eq!(sentence("backbone = 'tiny'\nmethod = 'fine-tune'", 25), none);
-    assert_eq!(sentence("backbone = 'tiny'\nmethod = 'joint'", 25), none);
+    let none = "the running statistics are those of training: the method keeps no memory";
+    assert_eq!(message("backbone = 'tiny'\nmethod = 'fine-tune'", 25), none);
+    assert_eq!(message("backbone = 'tiny'\nmethod = 'joint'", 25), none);
     let nothing = "the backbone has no running statistics that may change";
-    assert_eq!(sentence("backbone = 'pixels'\nmethod = 'er'\nlr = 0.01", 25), nothing);
+    assert_eq!(message("backbone = 'pixels'\nmethod = 'er'\nlr = 0.01", 25), nothing);
 }
 
-/// A backbone of one's own: the means of the channels, centred, whose running mean moves by 0.3.
+/// A custom backbone: the means of the channels, centred, whose running mean moves by 0.3.
 #[derive(Module, Debug)]
 struct Centred {
     scale: Param<Tensor<1>>,

@@ -12,7 +12,7 @@ pub(super) fn numbers(floats: &State, predictor: &str) -> Result<(), String> {
     let is_used = |name: &str| used.iter().any(|prefix| name.starts_with(prefix));
     for (name, array) in floats.0.iter().filter(|(name, _)| is_used(name)) {
         if array.values.iter().any(|value| !value.is_finite()) {
-            return Err(format!("`{name}` holds what is no finite number: whoever wrote it had diverged"));
+            return Err(format!("`{name}` has a value that is not finite: the training that wrote it had diverged"));
         }
         if name.ends_with(VARIANCE) && array.values.iter().any(|&value| value < 0.0) {
             return Err(format!("`{name}` is below zero, which no variance is"));

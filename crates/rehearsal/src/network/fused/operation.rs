@@ -107,8 +107,7 @@ fn layers(parameters: &[FlexTensor]) -> Vec<LayerParameters<'_>> {
         .collect()
 }
 
-/// The same memory holds both. Since one of them is kept, that memory cannot have come to hold
-/// something else.
+/// The same memory holds both. Since one of them is kept, that memory cannot have come to hold something else.
 fn is_same(kept: &FlexTensor, images: &FlexTensor) -> bool {
     std::ptr::eq(values(kept), values(images))
 }
