@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod grid;
+pub mod learning;
 pub mod model;
 mod settings;
 

@@ -20,7 +20,7 @@ use rehearsal_files::regular;
 use rehearsal_model::{LearnObserver, Model, ModelError, Notice, Outcome, Photo, Report, Version, Visit};
 
 use crate::{
-    args::model::{How, Learn},
+    args::{learning::How, model::Learn},
     exit_code,
     interrupt::Asked,
     photos,
