@@ -1,10 +1,6 @@
 //! Checkpoints that were changed and sealed again, so that their checksum is right: whatever they
 //! claim is checked before it is believed, and nothing panics or fills memory.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod stop_after;
-
 use std::path::{Path, PathBuf};
 
 use rehearsal::{
@@ -16,7 +12,8 @@ use rehearsal::{
 use rehearsal_runs::RunDirectory;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use stop_after::StopAfter;
+
+use crate::stop_after::StopAfter;
 
 /// A run that was stopped in its first task, after nine of twelve steps.
 fn stopped(place: &Path) -> PathBuf {

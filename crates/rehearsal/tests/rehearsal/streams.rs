@@ -1,7 +1,5 @@
 //! Streams beyond the paper's: domains, blurred boundaries, chains, uneven tasks.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::{collections::BTreeSet, sync::Arc};
 
 use rehearsal::{

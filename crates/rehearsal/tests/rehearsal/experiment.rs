@@ -1,9 +1,5 @@
 //! Whole runs: reproducible bit for bit, at any number of threads, stopped and resumed anywhere.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod stop_after;
-
 use std::path::Path;
 
 use rehearsal::{
@@ -15,7 +11,8 @@ use rehearsal::{
 };
 use rehearsal_measure::AccuracyMatrix;
 use rehearsal_runs::{Record, RunDirectory};
-use stop_after::StopAfter;
+
+use crate::stop_after::StopAfter;
 
 /// Two tasks of two classes, 24 steps, on a small network; `more` overrides.
 fn small(more: &str) -> PartialConfig {

@@ -1,10 +1,6 @@
 //! Every combination of method, memory policy and retrieval: runs, and resumes bit for bit from
 //! wherever it was stopped.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod stop_after;
-
 use std::path::Path;
 
 use rehearsal::{
@@ -17,7 +13,8 @@ use rehearsal::{
     retrieval::RetrievalKind,
 };
 use rehearsal_runs::{Record, RunDirectory};
-use stop_after::StopAfter;
+
+use crate::stop_after::StopAfter;
 
 /// Two tasks of two classes, 12 steps of 10, on a memory that is soon full; every mechanism has its
 /// turn.

@@ -1,10 +1,6 @@
 //! Looking into a run: what is written, that it changes nothing, and that a resumed run writes the
 //! same.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod stop_after;
-
 use std::path::Path;
 
 use rehearsal::{
@@ -12,7 +8,8 @@ use rehearsal::{
     experiment::{Experiment, Outcome},
 };
 use rehearsal_runs::{Record, TaskDiagnostics};
-use stop_after::StopAfter;
+
+use crate::stop_after::StopAfter;
 
 /// Two tasks of two classes, 60 steps each.
 fn settings(more: &str) -> PartialConfig {

@@ -1,7 +1,5 @@
 //! The fast kernels on trained networks: as accurate as the direct ones, and learning as well.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use burn::tensor::Device;
 use rehearsal::{
     config::PartialConfig,

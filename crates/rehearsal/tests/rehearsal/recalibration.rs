@@ -1,10 +1,6 @@
 //! Runs that are tested with re-estimated statistics: what is learned stays the same, both ways of
 //! testing stand beside each other, and a resumed run equals an uninterrupted one.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod stop_after;
-
 use std::path::Path;
 
 use rehearsal::{
@@ -13,7 +9,8 @@ use rehearsal::{
     experiment::{Experiment, Outcome},
 };
 use rehearsal_runs::{Record, RunDirectory};
-use stop_after::StopAfter;
+
+use crate::stop_after::StopAfter;
 
 /// Two tasks of two classes, 12 steps, on a memory of 40.
 fn settings(more: &str) -> PartialConfig {
