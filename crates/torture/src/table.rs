@@ -343,7 +343,7 @@ pub fn short_name(file: &str) -> String {
 /// Commands that read a folder of images.
 pub const FOLDER_COMMANDS: [&str; 9] = [
     VERIFY_FOLDER,
-    "learn new.model photos --skip-bad --width 4 --passes 1 --threads 1",
+    "learn new.model photos --skip-bad --width 4 --epochs 1 --threads 1",
     "data stats folder --data photos --size 16",
     "data stats folder --data photos --size 16 --skip-bad",
     "data stats folder --data photos --size 16 --skip-bad --follow-links",

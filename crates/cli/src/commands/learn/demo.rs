@@ -27,8 +27,8 @@ const VISITS: [(&str, &[&str]); 2] =
 
 /// With a memory and without.
 const WAYS: [(&str, [&str; 4]); 2] = [
-    ("shop.model", ["--memory", "60", "--passes", "8"]),
-    ("without-memory.model", ["--method", "fine-tune", "--passes", "8"]),
+    ("shop.model", ["--memory", "60", "--epochs", "8"]),
+    ("without-memory.model", ["--method", "fine-tune", "--epochs", "8"]),
 ];
 
 /// Writes folders of images, learns them in two visits, and the same without a memory.

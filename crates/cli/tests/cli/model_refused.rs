@@ -1,14 +1,11 @@
 //! What a model makes of bad input: one sentence, exit code 2, nothing changed.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod program;
-mod shop;
-
 use std::fs;
 
-use program::{output, text};
-use shop::{Shop, refused};
+use crate::{
+    program::{output, text},
+    shop::{Shop, refused},
+};
 
 #[test]
 fn what_makes_no_sense_is_refused_in_a_sentence_and_nothing_changes() {
@@ -21,7 +18,7 @@ fn what_makes_no_sense_is_refused_in_a_sentence_and_nothing_changes() {
     };
     refused(&shop, &learn("missing", &[]), "there is no folder missing");
     refused(&shop, &learn("small.toml", &[]), "expected a folder that holds a folder of photos for each class");
-    refused(&shop, &learn("photos", &["--passes", "0"]), "`--passes` is 0: at least one pass");
+    refused(&shop, &learn("photos", &["--epochs", "0"]), "`--epochs` is 0, not between 1 and");
     refused(&shop, &learn("photos", &["--max-forgetting", "-3"]), "`--max-forgetting` is -3, not between 0 and 100");
     refused(&shop, &["learn", "photos", "shop.model"], "photos is no model of Rehearsal: the model comes first");
     refused(&shop, &learn("empty", &[]), "there is nothing to learn: no image in folders of classes");

@@ -1,12 +1,6 @@
 //! Models and photos that somebody made to hurt: answered soon, in a sentence, and nothing else is
 //! touched.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod program;
-mod shop;
-
 use std::{
     fs,
     os::unix::fs::symlink,
@@ -14,8 +8,10 @@ use std::{
     process::{Command, Output},
 };
 
-use program::{output, text};
-use shop::Shop;
+use crate::{
+    program::{output, text},
+    shop::Shop,
+};
 
 /// What it answers within a minute and two gigabytes of address space; a hang has exit code 137.
 fn soon(shop: &Shop, arguments: &[&str]) -> Output {
@@ -130,7 +126,7 @@ fn what_a_killed_process_left_of_a_finished_visit_goes() {
     assert!(shop.learn("photos", &stopped).status.success());
     // As if it had been killed after the version was made: how far it was is still there.
     let learning = shop.path().join("shop.model/learning.safetensors");
-    let mut child = program::rehearsal(
+    let mut child = crate::program::rehearsal(
         shop.path(),
         &["learn", "shop.model", "more", "--settings", "small.toml", "--checkpoint-every", "0"],
     )
@@ -193,7 +189,8 @@ fn packs_are_not_written_through_a_link_beside_the_photos() {
     fs::create_dir(shop.path().join("elsewhere")).unwrap();
     symlink(shop.path().join("elsewhere"), shop.path().join("photos/.rehearsal")).unwrap();
     let home = shop.path().join("home");
-    let mut stats = program::rehearsal(shop.path(), &["data", "stats", "folder", "--data", "photos", "--size", "16"]);
+    let mut stats =
+        crate::program::rehearsal(shop.path(), &["data", "stats", "folder", "--data", "photos", "--size", "16"]);
     let ended = stats.env("REHEARSAL_DATA", &home).output().unwrap();
     assert!(ended.status.success(), "{}", text(&ended.stderr));
     assert_eq!(fs::read_dir(shop.path().join("elsewhere")).unwrap().count(), 0);

@@ -1,15 +1,13 @@
 //! What a model keeps and lets go: versions, classes, images; and what an evaluation says of it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod program;
-mod shop;
-
 use std::fs;
 
-use program::{output, text};
 use serde_json::Value;
-use shop::{Shop, json, lines_fit, refused};
+
+use crate::{
+    program::{output, text},
+    shop::{Shop, json, lines_fit, refused},
+};
 
 #[test]
 fn what_was_seen_before_is_said_and_not_counted_twice() {

@@ -1,7 +1,5 @@
 //! Folders of photos that a small network tells apart in seconds, and a model that learns them.
 
-#![allow(dead_code, reason = "each test uses a part")]
-
 use std::{
     collections::BTreeMap,
     fs,

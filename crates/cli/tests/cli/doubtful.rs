@@ -1,14 +1,11 @@
 //! Results that must not pass for more than they are: of a part of the data, or of a network that
 //! learned nothing; and runs that would need more memory than there is.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod program;
-
 use std::{fs, path::Path};
 
-use program::{output, text};
 use serde_json::Value;
+
+use crate::program::{output, text};
 
 /// CIFAR-100 with 20 training and 10 test images of its first four classes, and none of the others.
 fn part_of_cifar(home: &Path) {

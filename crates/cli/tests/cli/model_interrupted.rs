@@ -1,23 +1,19 @@
 //! A visit that is stopped, by a person, another visit or a full disk: the model is as it was, and the
 //! same command goes on.
 
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod program;
-mod shop;
-
 use std::{
     io::{BufRead, BufReader},
     process::{Child, Command, Output, Stdio},
 };
 
-use program::{output, rehearsal, text};
-use shop::{Shop, refused};
+use crate::{
+    program::{output, rehearsal, text},
+    shop::{Shop, refused},
+};
 
 /// A visit that does not end by itself, once it has said something with `word` in it.
 fn endless_visit(shop: &Shop, word: &str) -> Child {
-    let arguments = Shop::arguments("shop.model", "photos", &["--passes", "100000", "--checkpoint-every", "3600"]);
+    let arguments = Shop::arguments("shop.model", "photos", &["--epochs", "100000", "--checkpoint-every", "3600"]);
     let mut visit = rehearsal(shop.path(), &arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let mut child = visit.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let mut said = BufReader::new(child.stderr.as_mut().unwrap());

@@ -1,27 +1,25 @@
 //! A visit killed at random moments: the model is its last whole version, and the same command goes
 //! on to the same bits. `REHEARSAL_KILLS=100` kills more often than the ten times of every test.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod program;
-mod shop;
-
 use std::{
     fs,
     process::Stdio,
     time::{Duration, Instant},
 };
 
-use program::{output, rehearsal, text};
 use rehearsal::rng::{Rng, RngStream};
-use shop::Shop;
+
+use crate::{
+    program::{output, rehearsal, text},
+    shop::Shop,
+};
 
 const VISITS: [&str; 2] = ["january", "february"];
 /// After so many kills a visit is left to end.
 const KILLS_OF_A_VISIT: usize = 5;
 /// Of every visit, so that its bits can be compared: files say how many threads made them. A dozen
 /// steps, each of which is written down.
-const MORE: [&str; 6] = ["--threads", "1", "--checkpoint-every", "0", "--passes", "2"];
+const MORE: [&str; 6] = ["--threads", "1", "--checkpoint-every", "0", "--epochs", "2"];
 
 #[test]
 fn killed_at_any_moment_it_goes_on_to_the_same_bits() {

@@ -1,9 +1,5 @@
 //! `rehearsal grid` through the real binary: stopped, killed and continued in every way.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-mod program;
-
 use std::{
     collections::BTreeMap,
     fs,
@@ -12,7 +8,6 @@ use std::{
     time::Duration,
 };
 
-use program::{output, rehearsal, text};
 use rehearsal::{
     Learner,
     memory::Memory,
@@ -21,6 +16,8 @@ use rehearsal::{
 };
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::program::{output, rehearsal, text};
 
 /// Four runs of 48 steps each, with a checkpoint after every step.
 const GRID: &str = "[fixed]\nclasses = 4\ntasks = 2\ntrain-per-class = 30\ntest-per-class = 10\nepochs = 4\nbackbone = 'tiny'\nwidth = 4\n\
@@ -105,55 +102,49 @@ fn a_grid_runs_everything_once() {
     let log = directory.path().join("runs/small/logs/random-seed1.log");
     fs::write(&log, " ".repeat(4096)).unwrap();
     let again = output(directory.path(), &["grid", "small.toml"]);
-    assert!(again.status.success() && text(&again.stderr).contains("nothing is left to do"));
-    assert!(!log.exists(), "whoever is done has no log");
+    assert!(again.status.success() && text(&again.stderr).contains("all runs are done"));
+    assert!(!log.exists(), "a run that is done has no log");
     assert_eq!(states(directory.path()), ["done"; 4]);
 }
 
 #[test]
 fn mistakes_are_told_before_anything_runs() {
-    let refused = |grid: &str, more: &[&str], why: &str| {
+    let refused = |grid: &str, more: &[&str]| {
         let directory = directory_with(grid);
         let output = output(directory.path(), &[&["grid", "small.toml"], more].concat());
-        let errors = text(&output.stderr).trim_end().to_owned();
+        let errors = text(&output.stderr).to_owned();
         assert_eq!(output.status.code(), Some(2), "{errors}");
-        assert!(errors.contains(why), "{errors}");
-        assert!(!directory.path().join("runs").exists(), "{why}: something was written");
+        assert!(!directory.path().join("runs").exists(), "{errors}: something was written");
+        errors
     };
-    refused("[axes]\nseed = 1", &[], "small.toml: axis `seed` must be a list");
-    refused(
+    let files = [
+        "[axes]\nseed = 1",
         "[axes]\nmetod = ['er']\nseed = [0]\n[[exclude]]\nmethod = 'er'",
-        &[],
-        "small.toml: unknown setting `metod` in axis `metod`: did you mean `method`?",
-    );
+        "[axes]\nseed = [0]\nlr = ['fast']",
+        "[fixed]\nclasses = 4\n[axes]\nseed = [0]\ntasks = [2, 3]",
+        "[axes]\nmethod = ['er', 'prc']",
+    ];
+    let flags = [["--only", "seed=7"], ["--only", "seed"], ["--jobs", "0"]];
+    let of_files = files.iter().map(|file| format!("{file}\n{}\n", refused(file, &[])));
+    let of_flags = flags.iter().map(|flags| format!("{}\n{}\n", flags.join(" "), refused(GRID, flags)));
+    insta::assert_snapshot!(of_files.chain(of_flags).collect::<String>());
     let values: Vec<String> = (1..200).map(|value| value.to_string()).collect();
     let axis = |name: &str| format!("{name} = [{}]\n", values.join(", "));
     let huge = format!("[axes]\n{}", ["seed", "memory", "epochs", "width", "candidates"].map(axis).concat());
     for more in [&["--dry-run"][..], &[]] {
-        refused(&huge, more, "small.toml: the axes make 312 billion runs, and to list them alone would take about");
+        assert!(refused(&huge, more).contains("312 billion runs"));
     }
-    refused("[axes]\nseed = [0]\nlr = ['fast']", &[], "small.toml: fast-seed0: `lr`: invalid type: string");
-    refused("[fixed]\nclasses = 4\n[axes]\nseed = [0]\ntasks = [2, 3]", &[], "tasks3-seed0: ");
-    refused(
-        "[axes]\nmethod = ['er', 'prc']",
-        &[],
-        "small.toml: prc: `method`: there is no method `prc`: did you mean `pcr`?",
-    );
-    refused("[axes]\nseed = [0]\ndataset = ['cifar10']", &["--data", "nowhere"], "nowhere");
-    refused(GRID, &["--only", "seed=7"], "no run of the grid has seed=7: seed is 0, 1");
-    refused(GRID, &["--only", "seed"], "should be a setting and a value");
-    refused(GRID, &["--jobs", "0"], "0 is not in 1..=1024");
+    assert!(refused("[axes]\nseed = [0]\ndataset = ['cifar10']", &["--data", "nowhere"]).contains("nowhere"));
 
     let directory = directory_with(GRID);
     assert!(output(directory.path(), &["grid", "run-one", "small.toml", "--index", "0"]).status.success());
     fs::write(directory.path().join("small.toml"), GRID.replace("epochs = 4", "epochs = 3")).unwrap();
     let other = output(directory.path(), &["grid", "small.toml"]);
     assert_eq!(other.status.code(), Some(2));
-    let why = "runs/small/random-seed0 holds a run with other settings: epochs is 4 there and 3 here";
-    assert!(text(&other.stderr).contains(why), "{}", text(&other.stderr));
+    insta::assert_snapshot!("a_run_with_other_settings", text(&other.stderr));
     assert_eq!(states(directory.path()), ["foreign", "left", "left", "left"], "status still tells of the others");
     let beyond = output(directory.path(), &["grid", "run-one", "small.toml", "--index", "4", "--out", "elsewhere"]);
-    assert!(text(&beyond.stderr).contains("there is no run 4: the grid has 4, from 0 to 3"));
+    assert!(text(&beyond.stderr).contains("no run 4"));
 }
 
 #[test]
@@ -191,9 +182,10 @@ fn a_run_that_fails_is_listed_with_its_log_and_the_others_go_on_if_told() {
     let message = text(&on.stderr);
     assert_eq!(on.status.code(), Some(1), "{message}");
     assert_eq!(states(directory.path()), ["failed", "done"]);
+    insta::assert_snapshot!("status", text(&output(directory.path(), &["grid", "status", "small.toml"]).stdout));
     let last = message.trim_end().lines().last().unwrap();
     assert!(last.starts_with("failed: ") && last.contains("the loss is"), "{message}");
-    let log = last.rsplit_once("(all of it: ").unwrap().1.trim_end_matches(')');
+    let log = last.rsplit_once("(whole log: ").unwrap().1.trim_end_matches(')');
     assert!(fs::read_to_string(directory.path().join(log)).unwrap().contains("try a smaller `lr`"), "{message}");
 }
 
@@ -280,10 +272,7 @@ fn asked_to_stop_it_stops_at_checkpoints_and_the_same_command_goes_on() {
         let ended = grid.wait_with_output().unwrap();
         let message = text(&ended.stderr);
         assert_eq!(ended.status.code(), Some(130), "{message}");
-        assert!(
-            message.contains("stopping at checkpoints") && message.contains("go on with the same command"),
-            "{message}"
-        );
+        assert!(message.contains("stopping at checkpoints") && message.contains("continue with"), "{message}");
         assert!(states(directory.path()).contains(&"stopped".to_owned()), "{message}");
         assert!(!states(directory.path()).contains(&"failed".to_owned()), "{message}");
     }
@@ -326,7 +315,7 @@ fn a_run_that_is_not_done_is_not_called_done() {
     let ended = grid.wait_with_output().unwrap();
     let message = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{message}");
-    assert!(message.contains("1 done, 1 stopped") && message.contains("go on with the same command"), "{message}");
+    assert!(message.contains("1 done, 1 stopped") && message.contains("continue with"), "{message}");
 }
 
 #[cfg(unix)]

@@ -1,10 +1,5 @@
 //! `rehearsal data`, and runs on fetched data: the real binary, as a person or a script runs it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
-#[path = "../../data/tests/support/mod.rs"]
-mod support;
-
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
@@ -12,8 +7,9 @@ use std::{
 };
 
 use serde_json::Value;
-use support::{
-    Files, Home, cifar100,
+
+use crate::support::{
+    self, Files, Home, cifar100,
     server::{Answer, Server},
 };
 

@@ -1,8 +1,5 @@
 //! A disk that is full while a grid runs: what went wrong is said, and stays said.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::{fs, process::Command};
 
 /// Runs a script with a file system of `kilobytes` at `disk`, where the system lets us make one.
