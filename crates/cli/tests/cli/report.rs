@@ -168,7 +168,7 @@ fn runs_tested_with_either_statistics_are_compared_with_either() {
     };
     assert!(compare(&[]).contains("--recalibrated"), "{}", compare(&[]));
     let again = compare(&["--recalibrated"]);
-    assert!(again.contains("statistics re-estimated from the memory"), "{again}");
+    assert!(again.contains("recalibrated BatchNorm"), "{again}");
     assert!(again.lines().all(|line| line.chars().count() <= 60), "sixty columns:\n{again}");
     let result: Value =
         serde_json::from_str(&std::fs::read_to_string(directory.path().join("runs/balanced/result.json")).unwrap())
