@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod grid;
+pub mod learning;
 pub mod model;
 mod settings;
 
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use rehearsal::device::DeviceName;
-pub use settings::Settings;
+pub use settings::{RunVerb, Settings, Verb};
 
 /// Image classifiers that keep learning: from folders of photos, without forgetting what they knew.
 #[derive(Parser)]
@@ -37,17 +38,17 @@ pub enum Command {
     Class(model::Class),
     /// Write a model for other programs: ONNX, or weights for PyTorch
     Export(model::Export),
-    /// Learn a stream of tasks and say how much was kept
+    /// Train on a stream of tasks and measure forgetting
     Run(Box<Run>),
-    /// List methods, memory policies and retrievals, what they cost, and which go together
+    /// List methods, memory policies and retrievals: their costs and valid combinations
     List(List),
-    /// Fetch, check and look at data sets
+    /// Download, check and inspect data sets
     Data(data::Data),
     /// Run a grid of experiments, in parallel and resumable
     Grid(grid::Grid),
-    /// Make tables and figures from runs
+    /// Write tables and figures from runs
     Report(Report),
-    /// Set two runs, or two sets of runs, side by side
+    /// Compare two runs, or two sets of runs
     Compare(Compare),
     /// Measure speed
     Bench(Bench),
@@ -59,7 +60,7 @@ Examples:
   rehearsal list
   rehearsal list --json | jq '.combinations[] | select(.runs)'")]
 pub struct List {
-    /// Print as JSON, every combination with whether it runs and why not
+    /// Print JSON, with every combination: whether it runs, and if not, why
     #[arg(long)]
     pub json: bool,
 }
@@ -67,18 +68,18 @@ pub struct List {
 const RUN_EXAMPLES: &str = "\
 Examples:
   rehearsal run                                    PCR + balanced on the embedded images
-  rehearsal run --method er --retrieval random     experience replay, replaying at random
-  rehearsal run --retrieval balanced --ratio 7:3   seven conflicting, three aligned samples a step
+  rehearsal run --method er --retrieval random     experience replay of random samples
+  rehearsal run --retrieval balanced --ratio 7:3   seven conflicting, three aligned samples per step
   rehearsal run --method der-pp --memory-policy gss
   rehearsal run --dataset folder --data ~/photos --size 64 --tasks 3
   rehearsal run --dataset cifar10+fashion-mnist    one data set after the other
   rehearsal run --dataset cifar100 --data ~/data --tasks 20 --epochs 50 --memory 10000 --width 64
   rehearsal run my.toml --seed 3                   settings from a file; flags override it
-  rehearsal run --resume runs/my-run               go on where a run was stopped
+  rehearsal run --resume runs/my-run               continue a run that was stopped
 
-`rehearsal list` says what there is, what it costs and what goes together.
+`rehearsal list` lists methods, policies and retrievals, their costs and valid combinations.
 
-An experiment file has the same names as the flags (tasks = 5, class-order = \"natural\", …), and these, which have no flag:
+An experiment file has the names of the flags (tasks = 5, class-order = \"natural\", …), and these settings without a flag:
 ";
 
 #[derive(clap::Args)]
@@ -87,20 +88,20 @@ pub struct Run {
     /// An experiment file (TOML); flags override it
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Where to write [default: a new directory in runs/]
+    /// Directory of the run [default: a new directory in runs/]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Go on with the run in DIR; only --threads, --data, --device, --quiet and --json may stand beside it
+    /// Continue the run in DIR; only --threads, --data, --device, --quiet and --json may be given with it
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "out"])]
     pub resume: Option<PathBuf>,
-    /// Say nothing but errors; the results are in the files
+    /// Print errors only
     #[arg(long, short)]
     pub quiet: bool,
-    /// Print the result as JSON, and nothing else, on standard output
+    /// Print the result as JSON on standard output
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub settings: Settings,
+    pub settings: Settings<RunVerb>,
 }
 
 #[derive(clap::Args)]
@@ -111,12 +112,11 @@ pub struct Bench {
 
 #[derive(Subcommand)]
 pub enum Benchmark {
-    /// One step of PCR with balanced retrieval, data ready in memory; prints one line of JSON with
-    /// median milliseconds
+    /// Time one step of PCR with balanced retrieval; prints one line of JSON with median milliseconds
     #[command(after_help = "\
-score: candidates of both draws (50 + 50) before and after the virtual step, no gradient
-train: the PCR step on 40 anchors (10 new + 10 replayed, raw + augmented), forward, backward and update
-step:  virtual step (forward + backward on 20), score, select, train")]
+score: forward passes of the candidates (50 + 50) before and after the virtual step
+train: forward, backward and update on 40 images (10 new + 10 replayed, raw + augmented)
+step:  virtual step (forward and backward on 20 images), score, select, train")]
     Step(StepBench),
 }
 
@@ -131,10 +131,10 @@ pub struct StepBench {
     /// Threads
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: u16,
-    /// Measurements, of which the median counts
+    /// Number of measurements; the median is printed
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
     pub repeats: u16,
-    /// What computes
+    /// Device
     #[arg(long, value_name = "NAME", default_value_t = DeviceName::CPU)]
     pub device: DeviceName,
 }
@@ -142,32 +142,33 @@ pub struct StepBench {
 const REPORT_EXAMPLES: &str = "\
 Examples:
   rehearsal report runs                      all runs at or below runs/, into report/
-  rehearsal report runs old/runs -o out      runs of two places, into out/
+  rehearsal report runs old/runs -o out      runs of two directories, into out/
   rehearsal report runs -q | xargs xdg-open  open the page
-  rehearsal report runs/table1 --paper       the paper's tables too, with its numbers beside ours
+  rehearsal report runs/table1 --paper       with the paper's tables and numbers
   rehearsal report runs --bare -o paper      figures without titles, also as PDF
 
 The report is one page, index.html, that needs no network. Beside it, tables/ holds every table as Markdown, LaTeX and CSV, figures/ every \
-figure as SVG and PNG, index.md all of it as Markdown. Runs that differ in their seed only are averaged; those with --recalibrate both \
-have every table and figure for either statistics of the norm. It shows what was run, and nothing else; with --paper, or if a directory is named after one of the paper's tables (table1, table2, table3, retrievals), the paper's own \
-tables follow with its numbers, marked as the paper's, and what is missing there is said to be missing.";
+figure as SVG and PNG, and index.md the whole report as Markdown. Runs that differ only in their seed are averaged. Runs with \
+--recalibrate both have every table and figure twice: with the BatchNorm running statistics of training and with recalibrated ones. With \
+--paper, or if a directory is named after one of the paper's tables (table1, table2, table3, retrievals), the report also has the paper's \
+tables: its numbers are marked as the paper's, and missing runs as missing.";
 
 #[derive(clap::Args)]
 #[command(after_help = REPORT_EXAMPLES)]
 pub struct Report {
-    /// Where to look for runs, at any depth
+    /// Directories with runs, at any depth
     #[arg(value_name = "DIR", required = true)]
     pub directories: Vec<PathBuf>,
-    /// Where to write; an older report there is replaced
+    /// Directory of the report; replaces an older report
     #[arg(long, short, value_name = "DIR", default_value = "report")]
     pub out: PathBuf,
-    /// Add the paper's own tables, its numbers beside ours
+    /// Add the paper's tables, with its numbers beside ours
     #[arg(long)]
     pub paper: bool,
-    /// Draw figures without their titles, also as PDF
+    /// Write figures without titles, also as PDF
     #[arg(long)]
     pub bare: bool,
-    /// Say nothing but errors; the page's path is printed all the same
+    /// Print only errors and the path of the page
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -175,23 +176,22 @@ pub struct Report {
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   rehearsal compare runs/a runs/b                 two runs
-  rehearsal compare 'runs/er-*' 'runs/pcr-*'      two sets of runs, by name; quote the star
+  rehearsal compare 'runs/er-*' 'runs/pcr-*'      two sets of runs, by quoted patterns
   rehearsal compare study/random study/balanced   two directories of runs
-  rehearsal compare runs/a runs/b --recalibrated  with re-estimated statistics of the norm
+  rehearsal compare runs/a runs/b --recalibrated  with recalibrated BatchNorm statistics
   rehearsal compare runs/a runs/b --json | jq .measures.accuracy
 
-Runs are paired by data, seed and order of classes. Differences of measures have a 95 % interval (Student's t; --json has the bootstrap's \
-too), a size (Cohen's d) and a test over pairs (Wilcoxon signed-rank); those of the final models a test over images (McNemar).";
+Runs are paired by data, seed and class order. Each measure's difference has a 95 % interval (Student's t; --json also has the \
+bootstrap's), an effect size (Cohen's d) and a test over pairs (Wilcoxon signed-rank). The final models have a test over images (McNemar).";
 
 #[derive(clap::Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub struct Compare {
     /// A run, a directory of runs, or a pattern such as 'runs/er-*'
     pub a: PathBuf,
-    /// What to compare it with
+    /// The run, directory or pattern to compare it with
     pub b: PathBuf,
-    /// Compare what runs say with statistics of the norm re-estimated from the memory: those with
-    /// `--recalibrate memory` or `both`
+    /// Compare the results with recalibrated BatchNorm statistics, of runs with --recalibrate memory or both
     #[arg(long)]
     pub recalibrated: bool,
     /// Print JSON; measures are fractions

@@ -29,7 +29,7 @@ pub fn exit_code(error: &Error) -> ExitCode {
     if is_user_error(error) { WRONG_INPUT } else { FAILED }.into()
 }
 
-/// Whether the user can mend it, by the type of the error. An error without a known type is not.
+/// Whether the input is wrong, by the type of the error. An error of an unknown type is not.
 pub fn is_user_error(error: &Error) -> bool {
     fn is<E: std::error::Error + Send + Sync + 'static>(error: &Error, judge: impl Fn(&E) -> bool) -> bool {
         error.downcast_ref().is_some_and(judge)

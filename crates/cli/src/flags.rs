@@ -1,5 +1,4 @@
-//! Settings as flags. Libraries quote settings as an experiment file writes them; who typed a
-//! command is told flags.
+//! Settings as flags. Libraries quote settings as an experiment file writes them; the command line quotes flags.
 
 use anyhow::{Error, anyhow};
 use rehearsal_runs::{Place, Setting};

@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, Result};
 use rehearsal::observer::{Observer, StepEvent};
 
-/// Whether someone has asked to stop.
+/// Requests to stop.
 #[derive(Clone, Default)]
 pub struct Asked {
     times: Arc<AtomicUsize>,
@@ -20,7 +20,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Begins to listen; `heard` is told how often it was asked, after each time.
+    /// Starts to listen; `heard` gets the number of requests so far.
     pub fn listen(heard: impl Fn(usize) + Send + 'static) -> Result<Self> {
         let asked = Self::default();
         let times = Arc::clone(&asked.times);
@@ -29,13 +29,13 @@ impl Asked {
         Ok(asked)
     }
 
-    /// Begins to listen for one run: the second request ends the process, `say` answers the first.
+    /// Starts to listen for one run: `say` answers the first request, the second ends the process.
     pub fn listen_for_run(say: impl Fn() + Send + 'static) -> Result<Self> {
         Self::listen(move |times| if times > 1 { std::process::exit(130) } else { say() })
     }
 
-    /// Begins to listen for one run under a scheduler: a script and the scheduler may both ask, and
-    /// who cannot wait kills. `say` answers the first request; later ones change nothing.
+    /// Starts to listen for one run under a scheduler: `say` answers the first request. Later requests change nothing,
+    /// because a script and the scheduler may both send one.
     pub fn listen_for_batch(say: impl Fn() + Send + 'static) -> Result<Self> {
         Self::listen(move |times| {
             if times == 1 {
@@ -44,7 +44,7 @@ impl Asked {
         })
     }
 
-    /// Also asked when standard input ends: its other end was closed, or whoever held it is dead.
+    /// Also counts the end of standard input as a request: the process at its other end closed it or has ended.
     pub fn or_when_input_ends(self) -> Self {
         let ended = Arc::clone(&self.input_ended);
         std::thread::spawn(move || {
@@ -55,22 +55,22 @@ impl Asked {
         self
     }
 
-    /// How often, by Ctrl-C or a signal.
+    /// The number of requests by Ctrl-C or a signal.
     pub fn times(&self) -> usize {
         self.times.load(Ordering::Relaxed)
     }
 
-    /// In any way.
+    /// Whether there was a request of any kind.
     pub fn to_stop(&self) -> bool {
         self.times() > 0 || self.input_ended.load(Ordering::Relaxed)
     }
 }
 
-/// Passes everything on to someone who shows it, and stops the run when asked to.
+/// Passes events on to another observer, and stops the run on request.
 pub struct Interrupt<O> {
-    /// Who shows it.
+    /// The other observer.
     pub shown: O,
-    /// Who asks.
+    /// The requests.
     pub asked: Asked,
 }
 

@@ -6,7 +6,7 @@ use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
 use rehearsal_data::ImageShape;
 use rehearsal_files::atomic;
 
-/// Writes a file whole or not at all; into what is no file, such as `/dev/stdout`, as it comes.
+/// Writes a file whole or not at all; writes directly to a path that is not a file, such as `/dev/stdout`.
 ///
 /// # Errors
 /// It cannot be written; a file that was there still is.
@@ -17,7 +17,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Writes pixels as a PNG file. `image::save_buffer` would not tell where the disk is full.
+/// Writes pixels as a PNG file. `image::save_buffer` does not report a full disk.
 ///
 /// # Errors
 /// It cannot be written.

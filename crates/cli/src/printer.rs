@@ -1,5 +1,4 @@
-//! What a person sees: a progress bar on a terminal, plain lines now and then in a pipe, and a
-//! table at the end.
+//! Everything printed for people: progress, messages and tables.
 
 mod bar;
 mod columns;
@@ -27,7 +26,7 @@ pub use summary::summary;
 /// The longest name of a class in a table of 60 columns.
 pub const LONGEST_NAME: usize = 28;
 
-/// A fraction as a percentage with one decimal, `-` where there is none.
+/// A fraction as a percentage with one decimal, `-` for none.
 pub fn percent(fraction: Option<f64>) -> String {
     fraction.map_or_else(|| "-".to_owned(), |fraction| format!("{:.1}", 100.0 * fraction))
 }
@@ -51,8 +50,7 @@ pub fn classes(number: usize) -> String {
     if number == 1 { "1 class".to_owned() } else { format!("{} classes", count(number)) }
 }
 
-/// Says something on standard error; names in it cannot move the cursor. A reader who has gone away
-/// does not stop a run.
+/// Prints a message on standard error, without control characters. A closed pipe is ignored.
 pub fn message(text: &str) {
     let _ = writeln!(io::stderr(), "{}", safe(text));
 }
@@ -62,7 +60,7 @@ pub fn safe(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// Prints to standard output; a reader who has gone away has seen enough.
+/// Prints to standard output. A closed pipe is ignored.
 ///
 /// # Errors
 /// It cannot be written for another reason.

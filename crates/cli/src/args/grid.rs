@@ -9,7 +9,7 @@ const EXAMPLES: &str = "\
 Examples:
   rehearsal grid experiments/smoke.toml                     a minute on the embedded images
   rehearsal grid experiments/table3-ratios-cpu.toml --data ~/data --jobs 2
-  rehearsal grid my.toml --dry-run                          what would run, and for how long
+  rehearsal grid my.toml --dry-run                          list the runs and estimate the time
   rehearsal grid my.toml --only method=pcr,seed=0           some of it
   rehearsal grid status my.toml                             what is done, running, failed and left
   rehearsal grid run-one my.toml --index 7                  one run
@@ -49,10 +49,10 @@ pub struct Grid {
     /// Only the runs with these settings, such as method=pcr,seed=0
     #[arg(long, value_name = "SETTINGS")]
     pub only: Option<Only>,
-    /// Show what would run and for how long, and start nothing
+    /// List the runs and estimate the time, but start nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Go on with other runs when one fails; failures are listed at the end
+    /// Continue with other runs when one fails; failures are listed at the end
     #[arg(long)]
     pub continue_on_error: bool,
 }
@@ -73,7 +73,7 @@ Examples:
   rehearsal grid status runs/my/manifest.jsonl
   rehearsal grid status my.toml --json | jq -r 'select(.state == \"failed\").name'
 
-A run is done, running, failed, stopped (the same command continues it), left, or foreign (its directory holds something else). In a \
+A run is done, running, failed, stopped (the same command continues it), left, or foreign (its directory holds another run or other files). In a \
 grid that was submitted to Slurm, a run may also be queued or requeued, and the node that runs it is shown.";
 
 const RUN_ONE_EXAMPLES: &str = "\
@@ -89,7 +89,7 @@ Examples:
   rehearsal grid submit my.toml --cpus 4 --memory 8G --time 1-0
   rehearsal grid submit my.toml --partition gpu --gpus 1 --max-running 20
   rehearsal grid submit my.toml --chunk 10 -- --account=vision --exclude=node7
-  rehearsal grid submit my.toml --script-only          writes the script and prints its path
+  rehearsal grid submit my.toml --script-only          write the script and print its path
 
 Submits one array of the runs that are not done, prints the number of its job and returns. Short runs share a task: tasks take about half \
 an hour, by a few measured steps, or have --chunk runs each. Before a task's time is over, or when it loses its node, its run is saved and \
@@ -118,7 +118,7 @@ Running runs stop at a checkpoint. `rehearsal grid submit` later submits what is
 
 #[derive(clap::Args)]
 pub struct Known {
-    /// A grid file, or the manifest.jsonl of one that was begun
+    /// A grid file, or the manifest.jsonl of a grid that was started
     pub file: PathBuf,
     #[command(flatten)]
     pub place: Place,

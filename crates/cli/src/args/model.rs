@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Subcommand};
-use rehearsal::{memory::PolicyKind, methods::MethodKind, optimizer::Schedule, retrieval::RetrievalKind};
 use rehearsal_model::MemorySize;
+
+use super::learning::How;
 
 const LEARN_EXAMPLES: &str = "\
 Examples:
@@ -58,51 +59,6 @@ pub struct Learn {
     pub quiet: bool,
     #[command(flatten)]
     pub how: How,
-}
-
-/// How to learn, where the defaults do not serve.
-#[derive(clap::Args)]
-#[command(next_help_heading = "Learning, if the defaults do not serve")]
-pub struct How {
-    /// Epochs over the photos [default: by how many there are, 12 at most]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub epochs: Option<usize>,
-    /// Learning rate at the beginning of a session [default: 0.1]
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
-    pub lr: Option<f64>,
-    /// How it changes in a session: constant, cosine or step [default: cosine]
-    #[arg(long, value_name = "NAME")]
-    pub schedule: Option<Schedule>,
-    /// Height and width of the images, for a new model [default: by the photos, 32 at most]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(8..=1024))]
-    pub size: Option<u16>,
-    /// Channels after the first convolution, for a new model [default: 20]
-    #[arg(long, value_name = "N")]
-    pub width: Option<usize>,
-    /// For a new model: pcr, cls-er, er-ace, aser, der-pp, a-gem, er or fine-tune [default: pcr]
-    #[arg(long, value_name = "NAME")]
-    pub method: Option<MethodKind>,
-    /// For a new model, who is replayed: random, balanced, mir, imir, aser or memory-match [default: random]
-    #[arg(long, value_name = "NAME")]
-    pub retrieval: Option<RetrievalKind>,
-    /// For a new model, who stays in memory: class-balanced, reservoir, gss or aser [default: class-balanced]
-    #[arg(long, value_name = "NAME")]
-    pub memory_policy: Option<PolicyKind>,
-    /// Seeds every random draw, for a new model [default: 0]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Any settings of a learner, by the names of an experiment file (TOML)
-    #[arg(long, value_name = "FILE")]
-    pub settings: Option<PathBuf>,
-    /// Do not recalibrate the `BatchNorm` running statistics from the memory
-    #[arg(long)]
-    pub no_recalibration: bool,
-    /// Threads; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
-    /// Seconds between checkpoints
-    #[arg(long, value_name = "SECONDS", default_value_t = 20.0, hide = true)]
-    pub checkpoint_every: f64,
 }
 
 const PREDICT_EXAMPLES: &str = "\
@@ -374,8 +330,6 @@ pub struct Export {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
-    use rehearsal::config::PartialConfig;
-    use rehearsal::learner::Defaults;
 
     use crate::args::Args;
 
@@ -397,25 +351,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    /// The help of `learn` is written by hand; its defaults are those of the code.
-    #[test]
-    fn the_defaults_that_the_help_names_are_the_defaults() {
-        let mut command = Args::command();
-        let learn = command.find_subcommand_mut("learn").unwrap();
-        let said = |flag: &str| {
-            let help = learn.get_arguments().find(|arg| arg.get_id() == flag).unwrap().get_help().unwrap().to_string();
-            help.rsplit_once("[default: ").unwrap().1.trim_end_matches(']').to_owned()
-        };
-        assert_eq!(said("epochs"), format!("by how many there are, {} at most", Defaults::epochs(1)));
-        assert_eq!(said("size"), format!("by the photos, {} at most", Defaults::size(usize::MAX)));
-        assert_eq!((said("lr"), said("schedule")), (Defaults::LR.to_string(), Defaults::SCHEDULE.to_string()));
-        let learner = Defaults::settings().learner().unwrap();
-        assert_eq!((said("width"), said("seed")), (learner.network.width.to_string(), learner.seed.to_string()));
-        let (method, retrieval) = (learner.method.kind.to_string(), learner.replay.retrieval.unwrap().to_string());
-        assert_eq!((said("method"), said("retrieval")), (method, retrieval));
-        assert_eq!(said("memory_policy"), Defaults::settings().memory_policy.unwrap().to_string());
-        assert_eq!(PartialConfig::default_text("width"), Some(said("width")), "as in the benchmark");
     }
 }

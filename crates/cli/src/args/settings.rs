@@ -1,7 +1,6 @@
-//! The settings of a run on the command line: flags and their help, made from the table of
-//! settings.
+//! Settings on the command line: flags and their help, made from the table of settings.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, marker::PhantomData};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, Error, FromArgMatches};
 use rehearsal::{
@@ -13,15 +12,42 @@ use rehearsal_runs::{Place, SETTINGS, Setting};
 
 use crate::flags::as_flags;
 
-/// The settings that were given as flags, as they were typed.
-#[derive(Clone, Default)]
-pub struct Settings(Vec<(&'static str, String)>);
+/// A verb whose flags come from the table of settings.
+pub trait Verb {
+    /// The heading of the help under which the verb has the setting as a flag.
+    fn heading(setting: &Setting) -> Option<&'static str>;
 
-impl Settings {
-    /// What they say.
+    /// The help of a setting, without its default.
+    fn help(setting: &Setting) -> String {
+        setting.help.to_owned()
+    }
+
+    /// What the help says about a default.
+    fn default_text(name: &str) -> Option<String> {
+        PartialConfig::default_text(name)
+    }
+}
+
+/// `rehearsal run`, which has a flag for every setting that can be one.
+pub enum RunVerb {}
+
+impl Verb for RunVerb {
+    fn heading(setting: &Setting) -> Option<&'static str> {
+        match setting.place {
+            Place::Flag { heading, .. } | Place::Switch { heading } => Some(heading),
+            Place::File { .. } | Place::Run => None,
+        }
+    }
+}
+
+/// The settings that were given to a verb as flags, as they were typed.
+pub struct Settings<V>(Vec<(&'static str, String)>, PhantomData<V>);
+
+impl<V> Settings<V> {
+    /// The settings, parsed.
     ///
     /// # Errors
-    /// One of them cannot be what was typed.
+    /// A value cannot be read.
     pub fn settings(&self) -> Result<PartialConfig, ConfigError> {
         let mut settings = PartialConfig::default();
         self.0.iter().try_for_each(|(name, text)| settings.set(name, text))?;
@@ -29,9 +55,9 @@ impl Settings {
     }
 }
 
-impl clap::Args for Settings {
+impl<V: Verb> clap::Args for Settings<V> {
     fn augment_args(command: Command) -> Command {
-        command.args(SETTINGS.iter().filter_map(flag))
+        command.args(SETTINGS.iter().filter_map(flag::<V>))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -39,14 +65,14 @@ impl clap::Args for Settings {
     }
 }
 
-impl FromArgMatches for Settings {
+impl<V: Verb> FromArgMatches for Settings<V> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let given = SETTINGS.iter().filter(|setting| V::heading(setting).is_some());
         let typed = |setting: &'static Setting| match setting.place {
-            Place::Flag { .. } => Some((setting.name, matches.get_one::<String>(setting.name)?.clone())),
             Place::Switch { .. } => matches.get_flag(setting.name).then(|| (setting.name, "true".to_owned())),
-            Place::File { .. } | Place::Run => None,
+            _ => Some((setting.name, matches.get_one::<String>(setting.name)?.clone())),
         };
-        Ok(Self(SETTINGS.iter().filter_map(typed).collect()))
+        Ok(Self(given.filter_map(typed).collect(), PhantomData))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -55,35 +81,33 @@ impl FromArgMatches for Settings {
     }
 }
 
-fn flag(setting: &'static Setting) -> Option<Arg> {
-    let arg = Arg::new(setting.name).long(setting.name).help(help(setting));
+fn flag<V: Verb>(setting: &'static Setting) -> Option<Arg> {
+    let arg = Arg::new(setting.name).long(setting.name).help(help::<V>(setting)).help_heading(V::heading(setting)?);
     match setting.place {
-        // A value may begin with a dash: that a number is negative is said by the settings.
-        Place::Flag { heading, value } => {
-            Some(arg.help_heading(heading).value_name(value).allow_negative_numbers(true))
-        }
-        Place::Switch { heading } => Some(arg.help_heading(heading).action(ArgAction::SetTrue)),
+        // A value may begin with a dash: the settings themselves refuse negative numbers.
+        Place::Flag { value, .. } => Some(arg.value_name(value).allow_negative_numbers(true)),
+        Place::Switch { .. } => Some(arg.action(ArgAction::SetTrue)),
         Place::File { .. } | Place::Run => None,
     }
 }
 
-/// What a setting is, with its default; other settings as flags.
-fn help(setting: &Setting) -> String {
-    let mut text = as_flags(setting.help).replace('`', "");
-    // Which devices there are to name depends on what was built.
+/// The help of a setting, with its default; other settings as flags.
+fn help<V: Verb>(setting: &Setting) -> String {
+    let mut text = as_flags(&V::help(setting)).replace('`', "");
+    // The devices depend on the features that were built.
     if setting.name == "device" {
         let _ = write!(text, ": {}", DeviceKind::built_names());
     }
-    match PartialConfig::default_text(setting.name) {
+    match V::default_text(setting.name) {
         Some(default) if !matches!(setting.place, Place::Switch { .. }) => format!("{text} [default: {default}]"),
         _ => text,
     }
 }
 
-/// Columns of the narrowest terminals that are usual.
+/// The columns of a narrow terminal.
 const COLUMNS: usize = 80;
 
-/// Every setting that has no flag, a line or some each.
+/// The settings that have no flag, with their help.
 pub fn only_in_files() -> String {
     let only = SETTINGS.iter().filter_map(|setting| match setting.place {
         Place::File { whose } => Some((setting, whose)),
@@ -93,7 +117,9 @@ pub fn only_in_files() -> String {
     let mut text = String::new();
     for (setting, whose) in only {
         let whose = if whose.is_empty() { String::new() } else { format!("{whose}: ") };
-        for (i, line) in wrap_at(&format!("{whose}{}", help(setting)), COLUMNS - 4 - width).iter().enumerate() {
+        for (i, line) in
+            wrap_at(&format!("{whose}{}", help::<RunVerb>(setting)), COLUMNS - 4 - width).iter().enumerate()
+        {
             let _ = writeln!(text, "  {:width$}  {line}", if i == 0 { setting.name } else { "" });
         }
     }
@@ -107,8 +133,8 @@ mod tests {
     use super::*;
 
     fn typed(flags: &[&str]) -> Result<PartialConfig, ConfigError> {
-        let command = Settings::augment_args(Command::new("run").no_binary_name(true));
-        Settings::from_arg_matches(&command.get_matches_from(flags)).unwrap().settings()
+        let command = Settings::<RunVerb>::augment_args(Command::new("run").no_binary_name(true));
+        Settings::<RunVerb>::from_arg_matches(&command.get_matches_from(flags)).unwrap().settings()
     }
 
     fn resolved(settings: &PartialConfig, name: &str) -> Option<String> {
@@ -149,7 +175,7 @@ mod tests {
             assert!(PartialConfig::default_text(name).unwrap().ends_with(&resolved(&aser, name).unwrap()));
         }
         assert!(PartialConfig::default_text("views").unwrap().ends_with(&resolved(&aser, "views").unwrap()));
-        assert!(help(Setting::find("lr").unwrap()).ends_with("[default: 0.1]"));
+        assert!(help::<RunVerb>(Setting::find("lr").unwrap()).ends_with("[default: 0.1]"));
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl Workload {
     }
 }
 
-/// Answers from draws that are tensors already.
+/// A probe of draws that are tensors already.
 struct Ready<'a> {
     ahead: &'a LookAhead,
     draws: &'a [ViewBatch],
@@ -129,14 +129,14 @@ struct Ready<'a> {
 
 impl Probe for Ready<'_> {
     fn loss_changes(&mut self, draws: &[&[Slot]]) -> Vec<Vec<f32>> {
-        assert!(draws.len() == 2 && draws.iter().all(|slots| slots.len() == DRAW), "what was made ready");
+        assert!(draws.len() == 2 && draws.iter().all(|slots| slots.len() == DRAW), "the two draws of the workload");
         let norm = if self.draws.len() == 2 { Norm::Batch } else { Norm::Batches(2) };
         let changes = self.draws.iter().map(|draw| self.ahead.loss_change(&draw.images, &draw.labels, norm));
         read_all(changes.collect()).concat().chunks(DRAW).map(<[f32]>::to_vec).collect()
     }
 }
 
-/// A device may still be at work when the host has asked for everything: it is waited for.
+/// Waits for the device, which may still compute when the host has queued everything.
 fn median_milliseconds(repeats: usize, device: &Device, mut work: impl FnMut()) -> f64 {
     let mut work = || {
         work();

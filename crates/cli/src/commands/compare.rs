@@ -35,8 +35,8 @@ pub fn compare(args: &args::Compare) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The finished runs at or below a path, whose last part may be a pattern, each as what it says first
-/// or what it says with re-estimated statistics. Of several of a seed the first counts.
+/// The finished runs at or below a path, whose last part may be a pattern, with plain or recalibrated results. If
+/// several have one seed, the first counts.
 fn runs(path: &Path, recalibrated: bool) -> Result<Vec<Run>> {
     let roots = if path.exists() { vec![path.to_owned()] } else { matching(path)? };
     let study = Study::read(&roots)?;
@@ -50,12 +50,12 @@ fn runs(path: &Path, recalibrated: bool) -> Result<Vec<Run>> {
     }
     let has_no_other = |run: &&Run| !is_recalibrated(run) && !again.iter().any(|other| other.path == run.path);
     if let Some(run) = first.iter().find(has_no_other) {
-        bail!("{} was tested with the norm's statistics as training left them only", run.path.display());
+        bail!("{} has no recalibrated results", run.path.display());
     }
     Ok(first.into_iter().filter(is_recalibrated).chain(again).collect())
 }
 
-/// The directories that a pattern names, in order.
+/// The directories that match a pattern, in order.
 fn matching(path: &Path) -> Result<Vec<PathBuf>> {
     let Some(pattern) = path.file_name().and_then(|name| name.to_str()).filter(|name| name.contains('*')) else {
         bail!("{} does not exist", path.display());

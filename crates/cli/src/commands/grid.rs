@@ -64,7 +64,7 @@ fn run(args: &Grid, file: &Known) -> Result<ExitCode> {
         done.for_each(|&index| log::remove(&plan.jobs[index].log));
     }
     if waiting.is_empty() {
-        message(&format!("nothing is left to do; make a report: rehearsal report {}", plan.directory.path().display()));
+        message(&format!("all runs are done; make a report: rehearsal report {}", plan.directory.path().display()));
         return Ok(ExitCode::SUCCESS);
     }
     if args.dry_run {
@@ -106,12 +106,12 @@ fn would(job: &Job, state: &State) -> String {
     let what = match state {
         State::Left => "would run",
         State::Running(_) => "is running:",
-        _ => "would go on:",
+        _ => "would continue:",
     };
     format!("{:>4} {what} {}{}\n", job.planned.index, job.planned.name, printable(&state.details()))
 }
 
-/// Opens all data, so that missing data is told at once, and measures a few steps.
+/// Opens all data sets, so that a missing one is an error before the first run, and measures a few steps.
 fn estimate(Session { plan, states, waiting, jobs, threads, .. }: &Session) -> Result<String> {
     experiments::check_data(plan, waiting)?;
     message("measuring a few steps …");
@@ -137,7 +137,7 @@ fn program() -> Result<std::path::PathBuf> {
     std::env::current_exe().context("this program cannot find itself")
 }
 
-/// Does the runs that are waiting, and shows how far they are.
+/// Does the runs that are waiting, and shows their progress.
 fn work(session: &Session, continue_on_error: bool) -> Result<ExitCode> {
     let Session { plan, chosen, waiting, jobs, threads, .. } = session;
     let mut overview = Overview::new(chosen.len() - waiting.len(), chosen.len());
@@ -182,7 +182,7 @@ fn ended(job: &Job, ending: &Ending) -> String {
     format!("{}: {result}", job.planned.name)
 }
 
-/// Says how far the grid is. It is done only if every chosen run is.
+/// Prints the state of the grid, which is done if every chosen run is.
 fn finish(Session { plan, chosen, .. }: &Session, outcome: &Outcome, asked: bool) -> ExitCode {
     if outcome.killed {
         return exit_code::STOPPED.into();
@@ -191,14 +191,14 @@ fn finish(Session { plan, chosen, .. }: &Session, outcome: &Outcome, asked: bool
     say_counts(plan, &states);
     for (index, why) in &outcome.failed {
         let job = &plan.jobs[*index];
-        message(&format!("failed: {}: {why} (all of it: {})", job.planned.name, job.log.display()));
+        message(&format!("failed: {}: {why} (whole log: {})", job.planned.name, job.log.display()));
     }
     if states.iter().all(|state| *state == State::Done) {
         message(&format!("make a report: rehearsal report {}", plan.directory.path().display()));
         return ExitCode::SUCCESS;
     }
     if outcome.failed.is_empty() {
-        message("go on with the same command");
+        message("continue with the same command");
     }
     let stopped = asked && outcome.failed.is_empty();
     if stopped { exit_code::STOPPED } else { exit_code::FAILED }.into()

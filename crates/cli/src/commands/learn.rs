@@ -16,20 +16,17 @@ use rehearsal::{
     observer::{Observer, StepEvent},
 };
 use rehearsal_data::printable;
-use rehearsal_files::regular;
 use rehearsal_model::{LearnObserver, Model, ModelError, Notice, Outcome, Photo, Report, Session, Version};
 
 use crate::{
-    args::model::{How, Learn},
+    args::{learning::How, model::Learn},
+    commands::run::read_file,
     exit_code,
     interrupt::Asked,
     photos,
     printer::{self, LearningBar, message, plural, print, session_text},
     user_error::{UserError, model_first},
 };
-
-/// The largest file of settings that is read, in bytes.
-const LARGEST_SETTINGS: u64 = 1 << 20;
 
 /// Learns from folders and prints the result.
 pub fn learn(args: &Learn) -> Result<ExitCode> {
@@ -41,13 +38,13 @@ pub fn learn(args: &Learn) -> Result<ExitCode> {
 }
 
 fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
-    check(args)?;
-    let settings = settings(&args.how)?;
+    let mut settings = settings(&args.how)?;
+    check(args, &settings)?;
     let mut model = model_first(Model::open_or_create(path), &args.folders)?;
-    if let Some(threads) = args.how.threads {
-        model = model.on_threads(threads.into());
+    if let Some(threads) = settings.threads {
+        model = model.on_threads(threads);
     }
-    let photos = read(args, &model)?;
+    let photos = read(args, &model, settings.size.take())?;
     let mut display = Display { bar: LearningBar::new(args.quiet), asked: asked.clone(), quiet: args.quiet };
     let session = Session {
         photos,
@@ -88,16 +85,21 @@ fn show(args: &Learn, path: &Path, report: &Report) -> Result<ExitCode> {
     Ok(if report.accepted { exit_code::DONE } else { exit_code::REJECTED }.into())
 }
 
-/// Refuses impossible numbers before a photo is read.
-fn check(args: &Learn) -> Result<()> {
-    let why = match (args.how.epochs, args.max_forgetting) {
-        (Some(0), _) => "`--epochs` is 0: it must be at least 1".to_owned(),
-        (_, Some(points)) if !(0.0..=100.0).contains(&points) => {
-            format!("`--max-forgetting` is {points}: it must be between 0 and 100 percentage points")
-        }
-        _ => return Ok(()),
-    };
-    Err(UserError(why).into())
+/// Refuses numbers out of range before a photo is read.
+fn check(args: &Learn, settings: &PartialConfig) -> Result<()> {
+    let ranges = [
+        ("epochs", settings.epochs, 1..=1_000_000),
+        ("size", settings.size, 8..=1024),
+        ("threads", settings.threads, 1..=1024),
+    ];
+    let wrong = ranges.into_iter().find_map(|(name, value, range)| {
+        let value = value.filter(|value| !range.contains(value))?;
+        Some(format!("`{name}` is {value}, not between {} and {}", range.start(), range.end()))
+    });
+    let points = args.max_forgetting.filter(|points| !(0.0..=100.0).contains(points));
+    let wrong =
+        wrong.or_else(|| Some(format!("`--max-forgetting` is {}, not between 0 and 100 percentage points", points?)));
+    wrong.map_or(Ok(()), |wrong| Err(UserError(wrong).into()))
 }
 
 /// Every line made safe to print.
@@ -105,32 +107,14 @@ fn printable_lines(text: &str) -> String {
     text.lines().map(|line| printable(line) + "\n").collect()
 }
 
-/// The settings given for learning.
+/// The settings given for training; flags override the file.
 fn settings(how: &How) -> Result<PartialConfig> {
-    let file = match &how.settings {
-        None => PartialConfig::default(),
-        Some(path) => {
-            let text = regular::read_named(path, LARGEST_SETTINGS)
-                .map_err(|error| UserError(format!("{} cannot be read: {error}", path.display())))?;
-            PartialConfig::parse(&text).map_err(|error| UserError(format!("{}, {error}", path.display())))?
-        }
-    };
-    let flags = PartialConfig {
-        epochs: how.epochs,
-        lr: how.lr,
-        schedule: how.schedule,
-        width: how.width,
-        method: how.method,
-        retrieval: how.retrieval,
-        memory_policy: how.memory_policy,
-        seed: how.seed,
-        ..PartialConfig::default()
-    };
-    Ok(file.overridden_by(&flags))
+    let file = how.settings.as_deref().map_or_else(|| Ok(PartialConfig::default()), read_file)?;
+    Ok(file.overridden_by(&how.flags.settings()?))
 }
 
 /// The photos of all folders, of the model's size.
-fn read(args: &Learn, model: &Model) -> Result<Vec<Photo>> {
+fn read(args: &Learn, model: &Model, size: Option<usize>) -> Result<Vec<Photo>> {
     let mut found: Vec<(PathBuf, String)> = Vec::new();
     for folder in &args.folders {
         let scanned = photos::scan(folder, photos::For::Learning, args.follow_links, args.quiet)?;
@@ -140,7 +124,7 @@ fn read(args: &Learn, model: &Model) -> Result<Vec<Photo>> {
         return Err(ModelError::NoImages.into());
     }
     let current = if model.is_empty() { None } else { Some(model.current()?) };
-    let size = size(args, current.as_ref(), &found)?;
+    let size = size_of(size, current.as_ref(), &found)?;
     let paths: Vec<PathBuf> = found.iter().map(|(path, _)| path.clone()).collect();
     let images = photos::read(&paths, photos::square(size), args.skip_bad, args.quiet)?;
     let photos: Vec<Photo> = found
@@ -186,8 +170,7 @@ fn alike(classes: &[&str], known: &[&str]) -> Vec<String> {
 }
 
 /// Height and width: the model's, else as asked, else as fits the photos.
-fn size(args: &Learn, current: Option<&Version>, found: &[(PathBuf, String)]) -> Result<usize> {
-    let asked = args.how.size.map(usize::from);
+fn size_of(asked: Option<usize>, current: Option<&Version>, found: &[(PathBuf, String)]) -> Result<usize> {
     if let Some(version) = current {
         let is = version.learner.shape().height;
         return match asked.filter(|asked| *asked != is) {

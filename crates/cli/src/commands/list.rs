@@ -1,4 +1,4 @@
-//! `rehearsal list`: what there is, what it costs, and what goes together.
+//! `rehearsal list`: methods, memory policies and retrievals, their costs and valid combinations.
 
 use std::{fmt::Write, process::ExitCode};
 

@@ -15,7 +15,7 @@ use crate::{
     user_error::UserError,
 };
 
-/// Reads runs, writes the report, and prints where its page is.
+/// Reads runs, writes the report, and prints the path of its page.
 pub fn report(args: &args::Report) -> Result<ExitCode> {
     may_write(&args.out).map_err(with_way_out)?;
     let study = Study::read(&args.directories).map_err(|error| UserError(error.to_string()))?;
@@ -35,7 +35,7 @@ pub fn report(args: &args::Report) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// With the flag that helps.
+/// Adds the flag that helps.
 fn with_way_out(error: WriteError) -> Error {
     match error {
         WriteError::Taken(_) => UserError(format!("{error}: choose another `--out`")).into(),

@@ -26,7 +26,7 @@ use crate::{
 /// The largest experiment file that is read, in bytes: it names thousands of classes at most.
 const LARGEST_FILE: u64 = 16 << 20;
 
-/// Runs, or goes on with a run, and prints what came out.
+/// Starts or continues a run, and prints its result.
 pub fn run(args: &Run) -> Result<ExitCode> {
     let experiment = match prepare(args)? {
         Prepared::Ready(experiment) => experiment,
@@ -40,11 +40,11 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     let progress = if args.quiet { Progress::silent() } else { Progress::new(&experiment) };
     let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
     let ended = experiment.run(&mut Interrupt { shown: progress, asked });
-    // Whatever it is, it is not wrong input: that is found before the first batch.
+    // Wrong input is found before the first batch: an error here is another one.
     match ended.map_err(|error| anyhow!(as_flags(&error.to_string())))? {
         Outcome::Finished(record, _) => show(args, &record, &directory),
         Outcome::Stopped => {
-            message(&format!("stopped at a checkpoint; go on with: rehearsal run --resume {}", directory.display()));
+            message(&format!("stopped at a checkpoint; continue with: rehearsal run --resume {}", directory.display()));
             Ok(exit_code::STOPPED.into())
         }
     }
@@ -70,7 +70,7 @@ fn prepare(args: &Run) -> Result<Prepared> {
     pack(&PartialConfig::parse(&RunDirectory::read_config(directory)?)?.overridden_by(&adjusted), args.quiet)?;
     let experiment = Experiment::resume(directory, |saved| *saved = saved.overridden_by(&adjusted))?;
     if let ([_, .., now], false) = (&experiment.progress().computed[..], args.quiet) {
-        message(&format!("goes on with {now}: it is no longer what one device alone would compute"));
+        message(&format!("continues on {now}: results are no longer those of one device"));
     }
     Ok(Prepared::Ready(Box::new(experiment)))
 }
@@ -87,13 +87,14 @@ fn show(args: &Run, record: &Record, directory: &Path) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a file says wrong is said in its own words, the rest with flags.
+/// Errors in the file quote its settings; other errors quote flags.
 fn begin(args: &Run) -> Result<Experiment> {
     let file = args.file.as_deref().map_or_else(|| Ok(PartialConfig::default()), read_file)?;
     begin_with(&file, args).map_err(|error| with_flags(&error))
 }
 
-fn read_file(path: &Path) -> Result<PartialConfig> {
+/// Reads an experiment file.
+pub fn read_file(path: &Path) -> Result<PartialConfig> {
     let file = path.display();
     let text = regular::read_named(path, LARGEST_FILE)
         .map_err(|error| UserError(format!("{file} cannot be read: {error}")))?;
@@ -109,7 +110,7 @@ fn begin_with(file: &PartialConfig, args: &Run) -> Result<Experiment> {
     }
 }
 
-/// With the flags that help.
+/// Adds the flags that help.
 fn with_ways_out(error: ExperimentError) -> anyhow::Error {
     match &error {
         ExperimentError::Directory(DirectoryError::Taken(path)) => {
@@ -120,8 +121,7 @@ fn with_ways_out(error: ExperimentError) -> anyhow::Error {
     }
 }
 
-/// Decodes and packs image files, with a bar, if that is not done yet; what is not read is said.
-/// The experiment finds them packed.
+/// Decodes and packs image files with a progress bar, if that is not done yet.
 fn pack(settings: &PartialConfig, quiet: bool) -> Result<()> {
     let config = settings.resolve()?;
     if quiet || !config.dataset.datasets().iter().any(|dataset| dataset.is_packed()) {
@@ -131,7 +131,7 @@ fn pack(settings: &PartialConfig, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// In `runs/NAME`, or `runs/NAME-2` and so on, whichever is free and stays so.
+/// Starts in the first free directory of `runs/NAME`, `runs/NAME-2` and so on.
 fn begin_in_free_directory(settings: &PartialConfig) -> Result<Experiment> {
     let mut experiment = Experiment::new(settings, None)?;
     let name = experiment.config().name();
@@ -151,8 +151,8 @@ fn begin_in_free_directory(settings: &PartialConfig) -> Result<Experiment> {
     }
 }
 
-/// What may change when a run goes on: only what does not change its results, and the device, which
-/// its result tells.
+/// The settings that may change when a run is resumed: those that do not change its results, and the device, which
+/// the result names.
 fn adjusted(args: &Run) -> Result<PartialConfig> {
     let settings = args.settings.settings()?;
     let PartialConfig { threads, device, ref data, .. } = settings;
@@ -160,6 +160,6 @@ fn adjusted(args: &Run) -> Result<PartialConfig> {
     if settings == allowed {
         return Ok(allowed);
     }
-    let others = "only --threads, --data, --device, --quiet and --json may stand beside it";
-    Err(UserError(format!("`--resume` goes on with the settings of the run: {others}")).into())
+    let others = "only --threads, --data, --device, --quiet and --json may be given with it";
+    Err(UserError(format!("`--resume` continues with the settings of the run: {others}")).into())
 }

@@ -1,4 +1,4 @@
-//! How far a download, an unpacking or a packing is: a bar on a terminal, plain lines in a pipe.
+//! The progress of a download, of unpacking or of packing: a bar on a terminal, plain lines in a pipe.
 
 use std::{
     io::IsTerminal,
@@ -15,13 +15,13 @@ use super::{bytes, message, progress::LINE_EVERY, safe};
 #[derive(Default)]
 pub struct Bar(Mutex<Option<Work>>);
 
-/// What is going on.
+/// The work in progress.
 struct Work {
     what: String,
     unit: Unit,
     done: u64,
     total: Option<u64>,
-    /// When it began, and where.
+    /// When it began, and how much was done then.
     start: (Instant, u64),
     last: Instant,
     bar: Option<ProgressBar>,

@@ -1,12 +1,11 @@
-//! Columns of text that line up in every script: a letter may take two columns of a terminal, or
-//! none.
+//! Columns of text that align in every script: a letter may take two columns of a terminal, or none.
 
 use std::io;
 
 use unicode_width::UnicodeWidthStr;
 
-/// Rows as lines, every column but the last as wide as its widest cell, two spaces between. Cells of
-/// a column for which `right` is true stand at the right; a column without a letter takes no place.
+/// Rows as aligned lines, two spaces between columns. Columns for which `right` is true are right-aligned; empty
+/// columns are left out.
 pub fn columns(rows: &[Vec<String>], right: &[bool]) -> Vec<String> {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
@@ -20,18 +19,18 @@ pub fn columns(rows: &[Vec<String>], right: &[bool]) -> Vec<String> {
     rows.iter().map(|row| line(row).trim_end().to_owned()).collect()
 }
 
-/// How many columns of a terminal a text takes.
+/// The number of terminal columns of a text.
 pub fn display_width(text: &str) -> usize {
     text.width()
 }
 
-/// How many columns the terminal has that standard output goes to; none where that is no terminal.
+/// The columns of the terminal; none if standard output is not a terminal.
 pub fn terminal_columns() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
-/// A name in at most so many columns: of a longer one the beginning and the end, which tells classes
-/// apart that are called by their paths.
+/// A name in at most `most` columns. A longer name keeps its beginning and its end, which distinguishes classes that
+/// are named by their paths.
 pub fn clipped(name: &str, most: usize) -> String {
     if display_width(name) <= most {
         return name.to_owned();
@@ -42,7 +41,7 @@ pub fn clipped(name: &str, most: usize) -> String {
     format!("{head}…{}", tail.chars().rev().collect::<String>())
 }
 
-/// The first letters that so many columns hold.
+/// The first letters that fit into the columns.
 fn taken(letters: impl Iterator<Item = char>, columns: usize) -> String {
     let mut text = String::new();
     for letter in letters {
@@ -55,7 +54,7 @@ fn taken(letters: impl Iterator<Item = char>, columns: usize) -> String {
     text
 }
 
-/// A text with spaces behind it, up to so many columns.
+/// A text padded with spaces to a number of columns.
 pub fn padded(text: &str, to: usize) -> String {
     format!("{text}{}", " ".repeat(to.saturating_sub(display_width(text))))
 }

@@ -36,10 +36,10 @@ pub fn comparison(sides: [(&Path, &[Run]); 2], comparison: &Comparison, recalibr
     }
     let has_both = |(_, runs): &(&Path, &[Run])| runs.iter().all(|run| run.recalibrated.is_some());
     if recalibrated {
-        lines.push("with the norm's statistics re-estimated from the memory".into());
+        lines.push("with recalibrated BatchNorm statistics".into());
     } else if sides.iter().all(has_both) {
-        lines.push("with the norm's statistics as training left them;".into());
-        lines.push("--recalibrated compares with re-estimated ones".into());
+        lines.push("with the BatchNorm statistics of training".into());
+        lines.push("hint: --recalibrated compares recalibrated ones".into());
     }
     lines.push(String::new());
     lines.push(format!("{:<18}{:>20}{:>20}", "in %", "A", "B"));

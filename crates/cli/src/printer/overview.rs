@@ -1,4 +1,4 @@
-//! How far a grid is: one bar over all and a line per running job on a terminal, plain lines in a
+//! The progress of a grid: one bar over all and a line per running job on a terminal, plain lines in a
 //! pipe.
 
 use std::{
@@ -12,7 +12,7 @@ use rehearsal_grid::WorkerProgress;
 
 use super::{clock, message, safe};
 
-/// How often a line about the whole grid is written where there is no terminal.
+/// How often a line about the whole grid is written if there is no terminal.
 const LINE_EVERY: Duration = Duration::from_mins(1);
 /// The bar counts thousandths of runs.
 const FINE: f64 = 1000.0;

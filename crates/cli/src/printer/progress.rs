@@ -1,4 +1,4 @@
-//! How far a run is: a bar on a terminal, plain lines in a pipe.
+//! The progress of a run: a bar on a terminal, plain lines in a pipe.
 
 use std::{
     io::IsTerminal,
@@ -14,7 +14,7 @@ use rehearsal::{
 
 use super::{message, percent};
 
-/// How often a line is written where there is no terminal.
+/// How often a line is written if there is no terminal.
 pub(super) const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// A display of progress on standard error.
@@ -65,7 +65,7 @@ impl Progress {
             config.plan().tasks
         ));
         if before > 0 {
-            message(&format!("going on after step {before}"));
+            message(&format!("continuing after step {before}"));
         }
         let display = if std::io::stderr().is_terminal() {
             Display::Bar(bar(total, before))

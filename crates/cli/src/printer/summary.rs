@@ -9,7 +9,7 @@ use rehearsal_data::printable;
 
 use super::percent;
 
-/// A matrix of more tasks does not fit a narrow terminal: then each task gets a line of its own.
+/// A matrix of more tasks does not fit a narrow terminal: then each task gets one line.
 const WIDEST_MATRIX: usize = 9;
 
 /// The accuracy matrix, the measures, the time, and where the files are.
@@ -38,8 +38,7 @@ pub fn summary(record: &Record, directory: &Path) -> String {
     text
 }
 
-/// A line for each measure: with what it means, or, where statistics were re-estimated beside, with
-/// what it is then.
+/// A line for each measure: with its meaning, or with its recalibrated value.
 fn measures(record: &Record, text: &mut String) {
     let plain = [
         ("accuracy", record.accuracy, "mean over all tasks at the end"),
@@ -69,13 +68,13 @@ fn measures(record: &Record, text: &mut String) {
     }
 }
 
-/// What was re-estimated, in words.
+/// What was recalibrated, in words.
 fn statistics(Recalibrations { images, why_not }: &Recalibrations, beside: bool) -> String {
     let what = if beside { "recalibrated" } else { "tested" };
     match (images.last().copied().flatten(), why_not) {
-        (Some(images), _) => format!("{what}: with norm statistics of {images} images in memory"),
+        (Some(images), _) => format!("{what}: BatchNorm statistics of {images} images in memory"),
         (None, Some(why)) => why.clone(),
-        (None, None) => "nothing was re-estimated".to_owned(),
+        (None, None) => "nothing was recalibrated".to_owned(),
     }
 }
 

@@ -55,7 +55,7 @@ macro_rules! settings_table {
                 "Who stays in memory: reservoir, class-balanced, gss or aser";
             ratio: Ratio = by("5:5"), Arm, flag("Learning", "HIGH:LOW"),
                 "With `retrieval = \"balanced\"`: conflicting to aligned samples";
-            epochs: usize = is(1), Protocol, flag("Learning", "N"), "Passes over each task";
+            epochs: usize = is(1), Protocol, flag("Learning", "N"), "Epochs per task";
             memory: usize = is(500), Protocol, flag("Learning", "N"),
                 "How many images the memory holds";
             batch: usize = is(10), Protocol, flag("Learning", "N"), "New images per step";

@@ -20,7 +20,7 @@ pub fn cancel(grid: &Known) -> Result<ExitCode> {
     let plan = experiments::read(grid)?;
     let queue = GridQueue::ask(&plan.directory);
     if let Some(error) = queue.error_of_slurm() {
-        bail!(UserError(format!("it is not known what is queued: {error}")));
+        bail!(UserError(format!("the queue is unknown: {error}")));
     }
     let jobs = queue.jobs();
     if jobs.is_empty() {

@@ -1,4 +1,4 @@
-//! `rehearsal grid logs`: what a run said.
+//! `rehearsal grid logs`: the output of a run.
 
 use std::process::ExitCode;
 

@@ -15,12 +15,12 @@ use crate::{
     printer::{message, print},
 };
 
-/// Says how far each run is.
+/// Prints the state of every run.
 pub fn status(grid: &Known, json: bool) -> Result<ExitCode> {
     let plan = experiments::read(grid)?;
     let queue = GridQueue::ask(&plan.directory);
     if let Some(error) = queue.error_of_slurm() {
-        message(&format!("it is not known what is queued: {error}"));
+        message(&format!("the queue is unknown: {error}"));
     }
     let states = queue.states(&plan);
     let mut text = String::new();

@@ -37,7 +37,7 @@ pub fn submit(args: &Submit) -> Result<ExitCode> {
     // A script can be written where there is no Slurm.
     let error = if args.script_only { queue.error_of_slurm() } else { queue.error() };
     if let Some(error) = error {
-        bail!(UserError(format!("{error}: it is not known what is queued already")));
+        bail!(UserError(format!("{error}: the queue is unknown")));
     }
     let states = queue.states(&plan);
     say_counts(&plan, chosen.iter().map(|&run| &states[run]));

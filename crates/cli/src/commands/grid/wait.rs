@@ -8,7 +8,7 @@ use rehearsal_grid::{Plan, State, slurm::GridQueue};
 use super::experiments;
 use crate::{args::grid::Known, exit_code, printer::message};
 
-/// Looks at the grid again and again, and says what is new.
+/// Checks the grid at intervals, and prints changes.
 pub fn wait(grid: &Known, every: Duration) -> Result<ExitCode> {
     let plan = experiments::read(grid)?;
     let mut last = String::new();
@@ -17,7 +17,7 @@ pub fn wait(grid: &Known, every: Duration) -> Result<ExitCode> {
         let states = queue.states(&plan);
         let line = match queue.error_of_slurm() {
             // It may answer the next time.
-            Some(error) => format!("it is not known what is queued: {error}"),
+            Some(error) => format!("the queue is unknown: {error}"),
             None => format!("{} in {}", State::count(&states), plan.directory.path().display()),
         };
         if line != last {
@@ -42,7 +42,7 @@ fn end(plan: &Plan, states: &[State]) -> ExitCode {
         message(&format!("make a report: rehearsal report {}", plan.directory.path().display()));
         ExitCode::SUCCESS
     } else {
-        message("nothing is running or queued: go on with `rehearsal grid submit` or `rehearsal grid`");
+        message("nothing is running or queued: continue with `rehearsal grid submit` or `rehearsal grid`");
         exit_code::FAILED.into()
     }
 }

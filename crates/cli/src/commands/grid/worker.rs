@@ -26,7 +26,7 @@ use crate::{
 
 /// How long to wait for a process that holds the run, such as a worker that is about to stop because its grid was killed.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How often a worker says how far it is.
+/// How often a worker reports its progress.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
 /// Begins or continues the run at `index`, and shows it to a person or, in a `batch`, writes to the scheduler's log.
@@ -49,12 +49,12 @@ pub fn run_one(grid: &Known, index: usize, threads: Option<usize>, batch: bool) 
         print(&summary(&record, &job.directory))?;
         Ok(ExitCode::SUCCESS)
     } else {
-        message("stopped at a checkpoint; go on with the same command");
+        message("stopped at a checkpoint; continue with the same command");
         Ok(exit_code::STOPPED.into())
     }
 }
 
-/// The same for a grid: tells it how far the run is, and stops when the grid closes the pipe or is dead.
+/// The same for a grid: reports progress, and stops when the grid closes the pipe or ends.
 pub fn work(grid: &Known, index: usize, threads: Option<usize>) -> Result<ExitCode> {
     let asked = Asked::listen_for_run(|| {})?.or_when_input_ends();
     let job = experiments::read(grid)?.take(index)?;
@@ -75,7 +75,7 @@ fn run<O: Observer + Send>(
     };
     let shown = shown(&experiment);
     let ended = experiment.run(&mut Interrupt { shown, asked: asked.clone() });
-    // Whatever it is, it is not wrong input: that is found before the first step.
+    // Wrong input is found before the first step: an error here is another one.
     match ended.map_err(|error| anyhow!(error.to_string()))? {
         Outcome::Finished(record, _) => Ok(Some(*record)),
         Outcome::Stopped => Ok(None),
@@ -109,7 +109,7 @@ fn open(job: &Job, threads: Option<usize>, asked: &Asked) -> Result<Option<Exper
     Ok(None)
 }
 
-/// Tells a grid how far the run is: lines of JSON on standard output.
+/// Reports progress to a grid: lines of JSON on standard output.
 struct Teller {
     total: u64,
     last: Option<Instant>,

@@ -1,0 +1,28 @@
+//! Tests of the real program, which each test starts as a child process.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod program;
+mod shop;
+#[path = "../../../data/tests/support/mod.rs"]
+mod support;
+mod told;
+
+mod command_line;
+mod data;
+mod doubtful;
+#[cfg(target_os = "linux")]
+mod full_disk;
+mod grid;
+#[cfg(target_os = "linux")]
+mod hostile_model;
+#[cfg(unix)]
+mod model_interrupted;
+mod model_kept;
+mod model_killed;
+mod model_refused;
+mod model_story;
+mod report;
+mod resume;
+#[cfg(unix)]
+mod slurm;
