@@ -20,7 +20,7 @@ fn what_makes_no_sense_is_refused_in_a_sentence_and_nothing_changes() {
         [&["learn", "shop.model", folder, "--settings", "small.toml"], more].concat()
     };
     refused(&shop, &learn("missing", &[]), "there is no folder missing");
-    refused(&shop, &learn("small.toml", &[]), "expected a folder that holds a folder of photos for each class");
+    refused(&shop, &learn("small.toml", &[]), "expected a folder that holds one folder of photos per class");
     refused(&shop, &learn("photos", &["--epochs", "0"]), "`--epochs` is 0: it must be at least 1");
     refused(
         &shop,
