@@ -8,7 +8,7 @@
 //! model is its last complete version, and the same session continues to the same bits.
 //!
 //! ```
-//! use rehearsal_model::{FolderReader, Model, Outcome, Session};
+//! use rehearsal_model::{FolderNotice, FolderReader, Model, Outcome, Session};
 //! # use rehearsal::config::PartialConfig;
 //! # use rehearsal_data::ImageShape;
 //!
@@ -24,7 +24,7 @@
 //! #     }
 //! # }
 //! let mut model = Model::open_or_create(&path)?;
-//! let mut notice = |notice: &_| eprintln!("{notice}");
+//! let mut notice = |notice: &FolderNotice| eprintln!("{notice}");
 //! let mut reader = FolderReader { follow_links: false, skip_bad: false, progress: &(), notice: &mut notice };
 //! // january/boots/*.png, january/clogs/*.png
 //! let session = reader.session(&model, &[folder], None)?;
