@@ -41,6 +41,8 @@ fn for_model(error: &ModelError) -> Option<String> {
             format!("`rehearsal use {} {other}` uses version {other} instead", path.display())
         }
         ModelError::NoImages | ModelError::OneClass(_) => "put one folder per class: FOLDER/CLASS/*.jpg".into(),
+        ModelError::UnreadablePhotos { .. } => "`--skip-bad` leaves them out".into(),
+        ModelError::TooManyPhotos { .. } => "give a smaller `--size`".into(),
         ModelError::SmallMemory { classes, .. } => format!("give `--memory {classes}` or more"),
         _ => return None,
     })

@@ -20,7 +20,7 @@ pub use font::draw_text;
 pub use learning::{LearningBar, score_text, session_text};
 pub use overview::Overview;
 pub use progress::{Progress, clock};
-pub use rehearsal_files::text::thousands as count;
+pub use rehearsal_files::text::{plural, thousands as count};
 pub use summary::summary;
 
 /// The longest name of a class in a table of 60 columns.
@@ -38,11 +38,6 @@ pub fn bytes(count: u64) -> String {
         Some((size, unit)) => format!("{:.1} {unit}", count as f64 / size),
         None => format!("{count} B"),
     }
-}
-
-/// `1 image`, `5,000 images`.
-pub fn plural(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{} {what}s", count(number)) }
 }
 
 /// `1 class`, `3 classes`.

@@ -9,6 +9,11 @@ pub fn thousands(number: impl Display) -> String {
     groups.collect::<Vec<_>>().join(",")
 }
 
+/// `1 image`, `30,000 images`.
+pub fn plural(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{} {what}s", thousands(number)) }
+}
+
 /// Breaks a text at its spaces into lines that fit. A word that does not fit has a line of its own.
 pub fn wrap(text: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();

@@ -46,3 +46,39 @@ impl Model {
         Ok(number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rehearsal::learner::LearnerError;
+
+    use super::*;
+    use crate::test_photos::learn;
+
+    #[test]
+    fn each_change_makes_a_version_and_is_rolled_back_by_choosing_the_one_before() {
+        let place = tempfile::tempdir().unwrap();
+        let mut model = learn(place.path(), &["a", "b", "c"], 6);
+        assert_eq!((model.rename_class("a", "A").unwrap(), model.retire_class("b").unwrap()), (2, 3));
+        let names = |version: &Version| {
+            let classes = version.learner.classes();
+            classes.active().map(|class| classes.name(class).to_string()).collect::<Vec<_>>()
+        };
+        let version = model.current().unwrap();
+        assert_eq!(names(&version), ["A", "c"]);
+        let retired = Version::load(&model.version_path(2), 1).unwrap().learner.classes().find("b").unwrap();
+        assert!(version.held().all(|(_, class, _)| class != retired), "its images are gone");
+        assert!(!version.learned.values().any(|class| *class == retired), "it can be learned again");
+        assert_eq!(names(&model.select(1).unwrap()), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn impossible_changes_are_refused_and_make_no_version() {
+        let place = tempfile::tempdir().unwrap();
+        let mut model = learn(place.path(), &["a", "b"], 6);
+        assert!(matches!(model.retire_class("a"), Err(ModelError::LastClasses(name)) if name == "a"));
+        assert!(matches!(model.retire_class("x"), Err(ModelError::Learner(LearnerError::NoSuchClass(_)))));
+        assert!(matches!(model.rename_class("a", "b"), Err(ModelError::Learner(_))));
+        assert!(matches!(model.rename_class("a", " "), Err(ModelError::Refused(_))));
+        assert_eq!(model.versions(), [1]);
+    }
+}

@@ -1,27 +1,32 @@
-//! What tells one image from another.
+//! The identity of a photo.
 
 use std::fmt;
 
 use rehearsal_files::sha256::{from_hex, hex};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// The first half of the SHA-256 of an image's pixels, as the model sees them: the same photo under
-/// another name, or with other metadata, has the same.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The first half of a SHA-256. The digest of a file is the identity of a photo: under another name,
+/// or in a model of another size, it is the same photo.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Digest([u8; Self::BYTES]);
 
 impl Digest {
     /// How many bytes it has.
     pub const BYTES: usize = 16;
 
-    /// Of an image.
-    pub fn of(image: &[u8]) -> Self {
-        let mut bytes = [0; Self::BYTES];
-        bytes.copy_from_slice(&Sha256::digest(image)[..Self::BYTES]);
-        Self(bytes)
+    /// Of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self::from_sha256(Sha256::digest(bytes).into())
     }
 
-    /// As a number that is as good as drawn: what an image's side depends on.
+    /// Of bytes whose SHA-256 is known.
+    pub fn from_sha256(sha256: [u8; 32]) -> Self {
+        Self(*sha256.first_chunk().expect("sixteen of thirty-two bytes"))
+    }
+
+    /// A number that decides the side of the holdout split.
     pub(crate) fn number(self) -> u64 {
         u64::from_le_bytes(self.0[..8].try_into().expect("eight of sixteen bytes"))
     }
@@ -33,10 +38,19 @@ impl Digest {
     pub(crate) fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
+}
 
-    /// From what [`fmt::Display`] writes.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        from_hex(text.as_bytes()).map(Self)
+impl TryFrom<String> for Digest {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        from_hex(text.as_bytes()).map(Self).ok_or("the digest of an image is malformed")
+    }
+}
+
+impl From<Digest> for String {
+    fn from(digest: Digest) -> Self {
+        digest.to_string()
     }
 }
 
@@ -60,7 +74,7 @@ mod tests {
     fn a_digest_is_that_of_the_bytes_and_comes_back_from_its_text() {
         let digest = Digest::of(b"abc");
         assert_eq!(digest.to_string(), "ba7816bf8f01cfea414140de5dae2223", "FIPS 180-2, first half");
-        assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
-        assert_eq!((Digest::parse("ba78"), Digest::parse(&"x".repeat(32))), (None, None));
+        assert_eq!(Digest::try_from(digest.to_string()), Ok(digest));
+        assert!(Digest::try_from("ba78".to_owned()).is_err() && Digest::try_from("x".repeat(32)).is_err());
     }
 }

@@ -342,6 +342,7 @@ fn lock(directory: &Path) -> Result<File, ModelError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_photos::{learn, learn_more};
 
     #[test]
     fn a_model_is_changed_by_one_process_at_a_time() {
@@ -351,5 +352,50 @@ mod tests {
         assert!(matches!(Model::open_or_create(&path), Err(ModelError::Busy { path: busy }) if busy == path));
         drop(first);
         Model::open_or_create(&path).unwrap();
+    }
+
+    #[test]
+    fn a_model_that_learned_nothing_leaves_no_directory() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("shop.model");
+        drop(Model::open_or_create(&path).unwrap());
+        assert!(!path.exists() && matches!(Model::open(&path), Err(ModelError::Absent { .. })));
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("notes.txt"), "mine").unwrap();
+        assert!(matches!(Model::open_or_create(&path), Err(ModelError::Foreign { .. })));
+        assert!(matches!(Model::open(&path), Err(ModelError::Foreign { .. })));
+    }
+
+    #[test]
+    fn old_versions_and_the_leftovers_of_a_killed_process_are_deleted() {
+        let place = tempfile::tempdir().unwrap();
+        let mut model = learn(place.path(), &["a", "b"], 6);
+        model.settings.keep = 2;
+        let leftover = model.version_path(2).with_added_extension(NEXT);
+        fs::write(&leftover, "half").unwrap();
+        model.rename_class("a", "A").unwrap();
+        assert!(!leftover.exists());
+        model.select(1).unwrap();
+        model.rename_class("a", "aa").unwrap();
+        assert_eq!(model.versions(), [2, 3]);
+        model.select(2).unwrap();
+        learn_more(&mut model, place.path(), &["c"], 6);
+        assert_eq!((model.versions(), model.settings().current), (vec![3, 4], 4));
+        assert!(!model.version_path(1).exists() && !model.version_path(2).exists());
+        assert!(matches!(model.select(1), Err(ModelError::NoVersion { asked: 1, .. })));
+    }
+
+    #[test]
+    fn a_damaged_current_version_names_another_and_a_lost_model_toml_is_not_replaced() {
+        let place = tempfile::tempdir().unwrap();
+        let mut model = learn(place.path(), &["a", "b"], 6);
+        model.rename_class("a", "A").unwrap();
+        fs::copy(model.version_path(1), model.version_path(2)).unwrap();
+        assert!(matches!(model.current(), Err(ModelError::DamagedVersion { other: 1, .. })));
+        let path = model.path().to_path_buf();
+        drop(model);
+        fs::remove_file(path.join(SETTINGS)).unwrap();
+        assert!(matches!(Model::open(&path), Err(ModelError::Damaged { .. })));
+        assert!(matches!(Model::open_or_create(&path), Err(ModelError::Damaged { .. })));
     }
 }

@@ -3,6 +3,8 @@
 use std::{io, path::PathBuf};
 
 use rehearsal::learner::LearnerError;
+use rehearsal_data::{DataError, ImageShape};
+use rehearsal_files::text::thousands;
 use thiserror::Error;
 
 /// Why a model cannot do what was asked. The model is unchanged then.
@@ -96,6 +98,42 @@ pub enum ModelError {
     /// No photo at all.
     #[error("no photos found")]
     NoImages,
+    /// There is no such folder.
+    #[error("there is no folder {}", .0.display())]
+    NoFolder(PathBuf),
+    /// A file in the place of a folder.
+    #[error("{} is not a folder: expected a folder that holds one folder of photos per class", .0.display())]
+    NotAFolder(PathBuf),
+    /// Photos cannot be read.
+    #[error("{}", unreadable(*count, first))]
+    UnreadablePhotos {
+        /// How many.
+        count: usize,
+        /// The first, with the reason.
+        first: String,
+    },
+    /// The photos do not fit into memory.
+    #[error("{} photos of {}×{} need {:.1} GB of memory, and this machine has {:.1} GB: choose a smaller size, or fewer photos",
+        thousands(photos), shape.height, shape.width, needed / 1e9, available / 1e9)]
+    TooManyPhotos {
+        /// How many.
+        photos: usize,
+        /// Of this shape.
+        shape: ImageShape,
+        /// Bytes.
+        needed: f64,
+        /// Bytes.
+        available: f64,
+    },
+    /// An evaluation without photos of known classes.
+    #[error("there is no photo of a class that the model knows")]
+    NoKnownPhotos,
+    /// The place of a page is not free.
+    #[error("{} is not empty and holds no evaluation: choose another directory", .0.display())]
+    Occupied(PathBuf),
+    /// A folder cannot be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// A new model needs two classes.
     #[error("only one class found ({0}): a new model needs at least two")]
     OneClass(String),
@@ -138,8 +176,17 @@ impl ModelError {
             Self::Unwritable { error, .. } => rehearsal_files::regular::is_wrong_place(error),
             Self::Threads(_) => false,
             Self::Learner(error) => error.is_user_error(),
+            Self::Data(error) => error.is_user_error(),
             _ => true,
         }
+    }
+}
+
+fn unreadable(count: usize, first: &str) -> String {
+    if count == 1 {
+        format!("a photo cannot be read: {first}")
+    } else {
+        format!("{} photos cannot be read", thousands(count))
     }
 }
 

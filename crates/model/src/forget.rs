@@ -155,18 +155,15 @@ impl Gone {
 
 fn forget_in(version: &mut Version, going: &BTreeSet<Digest>) -> Result<Gone, ModelError> {
     let mut gone = Gone::default();
+    let origins = &version.origins;
     gone.memory = version.learner.forget(|memorized| {
-        let digest = Digest::of(&memorized.sample.image);
-        let goes = going.contains(&digest);
-        if goes {
-            gone.digests.insert(digest);
-        }
-        goes
+        let of = origins.get(&Digest::of(&memorized.sample.image)).into_iter().flatten();
+        let fitting: Vec<Digest> = of.map(|origin| origin.digest).filter(|digest| going.contains(digest)).collect();
+        gone.digests.extend(&fitting);
+        !fitting.is_empty()
     });
-    for digest in &gone.digests {
-        version.learned.remove(digest);
-        version.sources.remove(digest);
-    }
+    version.learned.retain(|digest, _| !gone.digests.contains(digest));
+    version.origins.values_mut().for_each(|of| of.retain(|origin| !going.contains(&origin.digest)));
     let asked = version.holdout.examples().iter().map(|example| example.digest);
     gone.digests.extend(asked.filter(|digest| going.contains(digest)));
     gone.holdout = version.holdout.remove(|example| going.contains(&example.digest));
@@ -177,4 +174,50 @@ fn forget_in(version: &mut Version, going: &BTreeSet<Digest>) -> Result<Gone, Mo
         version.threshold = threshold(&version.holdout.predict(&version.learner)?);
     }
     Ok(gone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_photos::{learn, learn_more};
+
+    fn sources(version: &Version) -> Vec<String> {
+        version.held().map(|(.., source)| source.to_owned()).collect()
+    }
+
+    #[test]
+    fn images_are_removed_from_every_version_by_path_and_by_class() {
+        let place = tempfile::tempdir().unwrap();
+        let mut model = learn(place.path(), &["a", "b"], 6);
+        learn_more(&mut model, place.path(), &["c"], 6);
+        model.rename_class("a", "A").unwrap();
+        let what = Forget::Source("ab/a/*".into());
+        let would = model.would_forget(&what).unwrap();
+        assert_eq!((would.len(), would[0].0.as_str()), (6, "A"), "the newest name");
+        let gone = model.forget(&what).unwrap();
+        assert_eq!((gone.images, gone.versions, gone.memory + gone.holdout), (6, 3, 6));
+        for number in model.versions() {
+            assert!(sources(&model.version(number).unwrap()).iter().all(|source| !source.contains("/a/")), "{number}");
+        }
+        assert_eq!(model.forget(&what).unwrap(), Forgotten::default(), "nothing is left");
+        assert_eq!(model.forget(&Forget::Class("b".into())).unwrap().images, 6);
+        assert!(matches!(
+            model.forget(&Forget::Class("x".into())),
+            Err(ModelError::Learner(LearnerError::NoSuchClass(_)))
+        ));
+        assert!(model.history().unwrap().iter().any(|entry| entry.event == Event::Removed { images: 6 }));
+    }
+
+    #[test]
+    fn of_two_files_with_the_same_pixels_each_path_removes_the_image() {
+        let place = tempfile::tempdir().unwrap();
+        let mut model = learn(place.path(), &["a", "b"], 6);
+        let mut version = model.current().unwrap();
+        let (_, image, source) = version.memory().next().map(|(c, i, s)| (c, i.clone(), s.to_owned())).unwrap();
+        let twin = crate::version::Origin { digest: Digest::of(b"twin"), source: "twin.png".into() };
+        version.origins.get_mut(&Digest::of(&image)).unwrap().push(twin);
+        model.rewrite(1, &mut version).unwrap();
+        assert_eq!(model.forget(&Forget::Source("twin.png".into())).unwrap().memory, 1);
+        assert!(!sources(&model.current().unwrap()).contains(&source));
+    }
 }

@@ -139,3 +139,29 @@ fn vouched(path: &Path, settings: &ModelSettings) -> Result<Vec<u8>, ModelError>
     }
     Err(ModelError::Damaged { path: path.into(), why: "its checksum is not that of its content".into() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_that_the_settings_vouch_for_count() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("history.jsonl");
+        let mut settings = ModelSettings::new();
+        assert_eq!(read(&path, &settings).unwrap(), [], "no file, no lines");
+        let events = [Event::Used { version: 2 }, Event::Removed { images: 3 }];
+        events.iter().for_each(|event| add(&path, &mut settings, event.clone()).unwrap());
+        let before = settings.clone();
+        let lines = |settings: &ModelSettings| {
+            read(&path, settings).map(|entries| entries.into_iter().map(|entry| entry.event).collect::<Vec<_>>())
+        };
+        assert_eq!(lines(&settings).unwrap(), events);
+        add(&path, &mut settings, Event::Used { version: 1 }).unwrap();
+        assert_eq!(lines(&before).unwrap(), events, "a line of a killed process does not count");
+        add(&path, &mut before.clone(), Event::Used { version: 5 }).unwrap();
+        assert!(matches!(lines(&settings), Err(ModelError::Damaged { .. })), "another line in its place");
+        std::fs::write(&path, "{}\n").unwrap();
+        assert!(matches!(lines(&before), Err(ModelError::Damaged { .. })));
+    }
+}

@@ -108,8 +108,8 @@ impl Holdout {
     }
 
     /// Adds images; their classes must be known.
-    pub(crate) fn add(&mut self, photos: Vec<(Digest, Photo)>, classes: &Classes) {
-        for (digest, Photo { class, source, image }) in photos {
+    pub(crate) fn add(&mut self, photos: Vec<Photo>, classes: &Classes) {
+        for Photo { class, source, image, digest } in photos {
             let class = classes.find(&class).expect("the classes of a session are known");
             self.examples.push(Example { image, class, digest, source });
         }
@@ -137,5 +137,40 @@ impl Holdout {
             Answer { class: example.class, predicted: predicted.class, probability: predicted.probability, right }
         };
         Ok(self.examples.iter().zip(learner.predict(&images)?).map(answer).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_photos::learn;
+
+    #[test]
+    fn examples_are_predicted_in_order_and_removed_by_class() {
+        let place = tempfile::tempdir().unwrap();
+        let mut version = learn(place.path(), &["a", "b"], 10).current().unwrap();
+        let answers = version.holdout.predict(&version.learner).unwrap();
+        assert_eq!(answers.len(), version.holdout.examples().len());
+        for (answer, example) in answers.iter().zip(version.holdout.examples()) {
+            let predicted = version.learner.predict(std::slice::from_ref(&example.image)).unwrap();
+            let name = version.learner.classes().name(example.class);
+            assert_eq!((answer.class, &answer.predicted), (example.class, &predicted[0].class));
+            assert_eq!(answer.right, predicted[0].class == *name);
+            assert!(!version.has_learned(example.digest), "never trained on");
+        }
+        let before = version.holdout.by_class();
+        assert!(before.values().all(|count| (1..=2).contains(count)), "{before:?}");
+        assert_eq!(version.holdout.remove(|example| example.class == Class(0)), before[&Class(0)]);
+        assert_eq!(version.holdout.by_class().keys().collect::<Vec<_>>(), [&Class(1)]);
+        assert_eq!(Holdout::default().predict(&version.learner).unwrap(), []);
+    }
+
+    #[test]
+    fn a_score_is_a_share_and_a_class_loses_percentage_points() {
+        assert_eq!(Score::default().share(), None);
+        let score = Score { right: 3, total: 4 };
+        assert_eq!(score.share(), Some(0.75));
+        let class = |right_before| ClassScore { class: "a".into(), score, right_before };
+        assert_eq!((class(Some(4)).points_lost(), class(None).points_lost()), (Some(25.0), None));
     }
 }

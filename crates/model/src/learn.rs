@@ -15,9 +15,10 @@ use rehearsal::{
 use rehearsal_files::{sha256::sha256, threads::on_threads};
 
 use crate::{
-    Acceptance, Digest, Event, MemorySize, Model, ModelError, ModelSettings, Report, Score, Session, Version,
+    Acceptance, Digest, Event, MemorySize, Model, ModelError, ModelSettings, Photo, Report, Score, Session, Version,
     split::{Split, split},
     threshold::threshold,
+    version::Origin,
 };
 
 /// What a user should know before the first step of a session.
@@ -156,7 +157,7 @@ impl Model {
         let parent = if self.is_empty() { None } else { Some(self.current()?) };
         session.check(parent.as_ref().map(|parent| parent.learner.config()))?;
         let settings = self.settings_of(&session);
-        let shape = session.shape(parent.as_ref().map(|parent| parent.learner.shape()))?;
+        session.check_shape(parent.as_ref().map(|parent| parent.learner.shape()))?;
         let split = split(std::mem::take(&mut session.photos), parent.as_ref(), settings.holdout_per_class);
         notices(&split).iter().for_each(|notice| observer.notice(notice));
         if split.training.is_empty() {
@@ -166,7 +167,7 @@ impl Model {
         }
         let mut version = match &parent {
             Some(parent) => parent.clone(),
-            None => Version::new(self.begin(&session, &split, shape)?),
+            None => Version::new(self.begin(&session, &split)?),
         };
         prepare(&mut version.learner, &session, &settings, &split)?;
         let key = key(parent.as_ref(), self.settings().current, &version.learner, &split, &session);
@@ -217,7 +218,7 @@ impl Model {
         observer: &mut (dyn LearnObserver + Send),
     ) -> Result<Fit, ModelError> {
         let (images, labels): (Vec<Image>, Vec<&str>) =
-            split.training.iter().map(|(_, photo)| (photo.image.clone(), photo.class.as_str())).unzip();
+            split.training.iter().map(|photo| (photo.image.clone(), photo.class.as_str())).unzip();
         let samples = learner.samples(&images, &labels)?;
         let every = session.checkpoint_every;
         let mut saver = Saver { model: self, key, every, saved: Instant::now(), observer, failed: None };
@@ -236,20 +237,15 @@ impl Model {
     }
 
     /// A learner for a new model.
-    fn begin(
-        &self,
-        session: &Session,
-        split: &Split,
-        shape: rehearsal_data::ImageShape,
-    ) -> Result<Learner, ModelError> {
-        let mut names: Vec<&str> = split.training.iter().map(|(_, photo)| photo.class.as_str()).collect();
+    fn begin(&self, session: &Session, split: &Split) -> Result<Learner, ModelError> {
+        let mut names: Vec<&str> = split.training.iter().map(|photo| photo.class.as_str()).collect();
         names.dedup();
         if let [only] = names[..] {
             return Err(ModelError::OneClass(only.to_owned()));
         }
         let mut given = session.settings.clone();
         given.memory = None;
-        Ok(Learner::builder().shape(shape).settings(&given).threads(self.threads()).build()?)
+        Ok(Learner::builder().shape(session.shape).settings(&given).threads(self.threads()).build()?)
     }
 
     /// Measures the holdout accuracy, accepts or rejects the version, and changes the model.
@@ -308,7 +304,7 @@ fn prepare(
     let memory: MemorySize = settings.memory.parse().map_err(ModelError::Refused)?;
     let memory = memory.images(learner.shape());
     let mut classes = learner.classes().clone();
-    for (_, photo) in &split.training {
+    for photo in &split.training {
         let _ = classes.appear(&photo.class);
     }
     let count = classes.active().count();
@@ -325,8 +321,8 @@ fn prepare(
 fn key(parent: Option<&Version>, number: u32, learner: &Learner, split: &Split, session: &Session) -> String {
     let mut config = learner.config().clone();
     config.threads = 1;
-    let images = |list: &[(Digest, crate::Photo)]| -> Vec<(String, String)> {
-        list.iter().map(|(digest, photo)| (digest.to_string(), photo.class.clone())).collect()
+    let images = |list: &[Photo]| -> Vec<(Digest, String)> {
+        list.iter().map(|photo| (photo.digest, photo.class.clone())).collect()
     };
     let parts = serde_json::json!({
         "parent": parent.map(|parent| (number, &parent.sha256)),
@@ -342,10 +338,11 @@ fn key(parent: Option<&Version>, number: u32, learner: &Learner, split: &Split, 
 /// Adds the photos of a session to what was learned and to the holdout set.
 fn add_photos(version: &mut Version, split: Split) {
     let classes = version.learner.classes();
-    for (digest, photo) in &split.training {
+    for photo in split.training {
         let class = classes.find(&photo.class).expect("the classes of a session are known");
-        version.learned.insert(*digest, class);
-        version.sources.insert(*digest, photo.source.clone());
+        version.learned.insert(photo.digest, class);
+        let origin = Origin { digest: photo.digest, source: photo.source };
+        version.origins.entry(Digest::of(&photo.image)).or_default().push(origin);
     }
     version.holdout.add(split.holdout, classes);
 }
@@ -355,7 +352,9 @@ mod tests {
     use rehearsal::{config::PartialConfig, network::BackboneKind};
 
     use super::*;
-    use crate::Photo;
+    use crate::test_photos;
+
+    const SHAPE: rehearsal_data::ImageShape = rehearsal_data::ImageShape { height: 16, width: 16, channels: 3 };
 
     /// Noise with a tint per class.
     fn photos(classes: &[&str]) -> Vec<Photo> {
@@ -367,13 +366,14 @@ mod tests {
             class: class.into(),
             source: format!("{class}/{number}.png"),
             image: image(class, number),
+            digest: Digest::of(&image(class, number)),
         };
         classes.iter().flat_map(|class| (0..13).map(|number| photo(class, number))).collect()
     }
 
     fn session(photos: Vec<Photo>) -> Session {
         let settings = PartialConfig::parse("seed = 1\nbackbone = 'tiny'\nwidth = 4").unwrap();
-        Session { settings, holdout_per_class: Some(0), ..Session::new(photos) }
+        Session { settings, holdout_per_class: Some(0), ..Session::new(photos, SHAPE) }
     }
 
     #[test]
@@ -446,6 +446,43 @@ mod tests {
         let error = model.learn(session, &mut ()).unwrap_err();
         let diverged = matches!(error, ModelError::Learner(rehearsal::learner::LearnerError::Diverged { .. }));
         assert!(diverged && !error.is_user_error(), "{error}");
+        assert!(model.is_empty());
+    }
+
+    #[test]
+    fn a_photo_is_known_by_its_file_and_a_version_that_forgets_is_rejected() {
+        let place = tempfile::tempdir().unwrap();
+        let mut model = test_photos::learn(place.path(), &["a", "b"], 10);
+        let renamed = place.path().join("again");
+        std::fs::create_dir_all(renamed.join("a")).unwrap();
+        for number in 0..10 {
+            let from = place.path().join(format!("ab/a/{number:02}.png"));
+            std::fs::copy(from, renamed.join(format!("a/other{number}.png"))).unwrap();
+        }
+        let again = model.learn(test_photos::session(&model, &renamed), &mut ()).unwrap();
+        assert_eq!(again, Outcome::NothingNew { images: 10 });
+        test_photos::write_folder(&place.path().join("more"), &["c", "d"], 10);
+        let mut session = test_photos::session(&model, &place.path().join("more"));
+        (session.max_forgetting, session.keep) = (Some(0.0), Some(3));
+        let Outcome::Learned(report) = model.learn(session, &mut ()).unwrap() else { panic!("nothing was learned") };
+        let lost = report.old.unwrap().points_lost() > 0.0;
+        assert_eq!((report.accepted, model.settings().current), (!lost, if lost { 1 } else { 2 }));
+        assert_eq!((model.versions(), model.settings().keep), (vec![1, 2], 3));
+    }
+
+    #[test]
+    fn impossible_sessions_are_refused_by_kind() {
+        let place = tempfile::tempdir().unwrap();
+        let mut model = Model::open_or_create(&place.path().join("shop.model")).unwrap();
+        let mut refused = |session: Session| model.learn(session, &mut ()).unwrap_err();
+        assert!(matches!(refused(session(Vec::new())), ModelError::NoImages));
+        assert!(matches!(refused(session(photos(&["boots"]))), ModelError::OneClass(class) if class == "boots"));
+        let both = || session(photos(&["boots", "clogs"]));
+        let small = refused(Session { memory: Some(MemorySize::Images(1)), ..both() });
+        assert!(matches!(small, ModelError::SmallMemory { memory: 1, classes: 2 }));
+        let shape = rehearsal_data::ImageShape { height: 8, ..SHAPE };
+        assert!(matches!(refused(Session { shape, ..both() }), ModelError::Refused(_)), "photos of another shape");
+        assert!(matches!(refused(Session { keep: Some(0), ..both() }), ModelError::Refused(_)));
         assert!(model.is_empty());
     }
 }

@@ -1,14 +1,18 @@
-//! A photo on its way into a model.
+//! A photo of a session.
 
 use rehearsal_data::Image;
 
-/// An image of a class, and where it came from.
+use crate::Digest;
+
+/// An image of a class, and its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Photo {
-    /// What it shows.
+    /// Its class.
     pub class: String,
-    /// Its path as it was given: what it is asked for by when it must be removed.
+    /// The path of its file, by which it can be removed.
     pub source: String,
-    /// The pixels, of the model's size.
+    /// The pixels, in the shape of the session.
     pub image: Image,
+    /// Its identity: the digest of its file.
+    pub digest: Digest,
 }

@@ -14,8 +14,10 @@ use crate::{MemorySize, ModelError, Photo};
 /// A training session. What is not given has its default.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// The photos, all of the model's size.
+    /// The photos.
     pub photos: Vec<Photo>,
+    /// The shape of all photos: the model's, if it has one.
+    pub shape: ImageShape,
     /// The settings of an experiment file. `epochs`, `lr`, `schedule` and `memory` may change from
     /// session to session, the others are fixed by the first.
     pub settings: PartialConfig,
@@ -35,9 +37,10 @@ pub struct Session {
 
 impl Session {
     /// With all defaults.
-    pub fn new(photos: Vec<Photo>) -> Self {
+    pub fn new(photos: Vec<Photo>, shape: ImageShape) -> Self {
         Self {
             photos,
+            shape,
             settings: PartialConfig::default(),
             memory: None,
             holdout_per_class: None,
@@ -48,17 +51,18 @@ impl Session {
         }
     }
 
-    /// Height, width and channels of the photos: the model's, or squares in colour.
-    pub(crate) fn shape(&self, living: Option<ImageShape>) -> Result<ImageShape, ModelError> {
-        let first = self.photos.first().ok_or(ModelError::NoImages)?;
-        let side = (first.image.len() as f64 / 3.0).sqrt().round() as usize;
-        let shape = living.unwrap_or(ImageShape { height: side, width: side, channels: 3 });
-        match self.photos.iter().find(|photo| photo.image.len() != shape.bytes() || photo.image.is_empty()) {
-            None => Ok(shape),
+    /// Refuses photos of another shape than the session's, or a session of another shape than the model's.
+    pub(crate) fn check_shape(&self, living: Option<ImageShape>) -> Result<(), ModelError> {
+        let text = |shape: ImageShape| format!("{}×{}×{}", shape.height, shape.width, shape.channels);
+        if let Some(is) = living.filter(|shape| *shape != self.shape) {
+            return Err(ModelError::Fixed { setting: "size".into(), is: text(is), asked: text(self.shape) });
+        }
+        match self.photos.iter().find(|photo| photo.image.len() != self.shape.bytes() || photo.image.is_empty()) {
             Some(other) => {
-                let ImageShape { height, width, .. } = shape;
-                Err(ModelError::Refused(format!("{} is not of the model's size, {height}×{width}", other.source)))
+                Err(ModelError::Refused(format!("{} does not have the shape {}", other.source, text(self.shape))))
             }
+            None if self.photos.is_empty() => Err(ModelError::NoImages),
+            None => Ok(()),
         }
     }
 

@@ -18,9 +18,9 @@ const FEWEST: usize = 5;
 #[derive(Debug, Default)]
 pub(crate) struct Split {
     /// New images to learn.
-    pub training: Vec<(Digest, Photo)>,
+    pub training: Vec<Photo>,
     /// New images that are held out.
-    pub holdout: Vec<(Digest, Photo)>,
+    pub holdout: Vec<Photo>,
     /// How many are of earlier sessions.
     pub seen_before: usize,
     /// How many of these have another class now.
@@ -36,10 +36,10 @@ pub(crate) fn split(photos: Vec<Photo>, version: Option<&Version>, per_class: us
     let mut split = Split::default();
     let known: BTreeMap<Digest, Class> = version.map(Version::known).unwrap_or_default();
     let class_of = |name: &str| version.and_then(|version| version.learner.classes().find(name));
-    let mut by_class: BTreeMap<String, Vec<(Digest, Photo)>> = BTreeMap::new();
+    let mut by_class: BTreeMap<String, Vec<Photo>> = BTreeMap::new();
     let mut first: BTreeMap<Digest, (String, String)> = BTreeMap::new();
     for photo in photos {
-        let digest = Digest::of(&photo.image);
+        let digest = photo.digest;
         if let Some(class) = known.get(&digest) {
             split.seen_before += 1;
             split.seen_as_another += usize::from(class_of(&photo.class) != Some(*class));
@@ -50,7 +50,7 @@ pub(crate) fn split(photos: Vec<Photo>, version: Option<&Version>, per_class: us
             }
         } else {
             first.insert(digest, (photo.class.clone(), photo.source.clone()));
-            by_class.entry(photo.class.clone()).or_default().push((digest, photo));
+            by_class.entry(photo.class.clone()).or_default().push(photo);
         }
     }
     for (name, photos) in by_class {
@@ -62,16 +62,16 @@ pub(crate) fn split(photos: Vec<Photo>, version: Option<&Version>, per_class: us
         let (asked, before) = class.map_or((0, 0), of_class);
         let held_out = held_out(&photos, asked, before + photos.len(), per_class);
         for photo in photos {
-            if held_out.contains(&photo.0) { split.holdout.push(photo) } else { split.training.push(photo) }
+            if held_out.contains(&photo.digest) { split.holdout.push(photo) } else { split.training.push(photo) }
         }
     }
     split
 }
 
 /// The new images of a class to hold out, if `before` of its `total` images are already.
-fn held_out(photos: &[(Digest, Photo)], asked: usize, total: usize, per_class: usize) -> BTreeSet<Digest> {
+fn held_out(photos: &[Photo], asked: usize, total: usize, per_class: usize) -> BTreeSet<Digest> {
     let most = per_class.min(total / FEWEST).saturating_sub(asked);
-    let all: BTreeSet<Digest> = photos.iter().map(|(digest, _)| *digest).collect();
+    let all: BTreeSet<Digest> = photos.iter().map(|photo| photo.digest).collect();
     let chosen: BTreeSet<Digest> =
         all.iter().copied().filter(|digest| digest.number() % ONE_IN == 0).take(most).collect();
     // A class without one by chance gets one.
@@ -83,8 +83,8 @@ mod tests {
     use super::*;
 
     fn photo(class: &str, number: usize) -> Photo {
-        let image = (class.to_owned() + &number.to_string()).into_bytes();
-        Photo { class: class.into(), source: format!("{class}/{number}.jpg"), image: image.into() }
+        let digest = Digest::of(format!("{class}{number}").as_bytes());
+        Photo { class: class.into(), source: format!("{class}/{number}.jpg"), image: vec![0].into(), digest }
     }
 
     fn photos(class: &str, count: usize) -> Vec<Photo> {
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_side_does_not_depend_on_order_or_names() {
-        let digests = |split: Split| split.holdout.into_iter().map(|(digest, _)| digest).collect::<BTreeSet<_>>();
+        let digests = |split: Split| split.holdout.into_iter().map(|photo| photo.digest).collect::<BTreeSet<_>>();
         let mut turned = photos("boots", 300);
         turned.reverse();
         turned.iter_mut().for_each(|photo| photo.source += "x");

@@ -2,21 +2,15 @@
 
 mod demo;
 
-use std::{
-    ops::ControlFlow,
-    path::{Path, PathBuf},
-    process::ExitCode,
-    time::Duration,
-};
+use std::{ops::ControlFlow, path::Path, process::ExitCode, time::Duration};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use rehearsal::{
     config::PartialConfig,
-    learner::Defaults,
     observer::{Observer, StepEvent},
 };
 use rehearsal_data::printable;
-use rehearsal_model::{LearnObserver, Model, ModelError, Notice, Outcome, Photo, Report, Session, Version};
+use rehearsal_model::{LearnObserver, Model, Notice, Outcome, Report, Session};
 
 use crate::{
     args::{learning::How, model::Learn},
@@ -24,7 +18,7 @@ use crate::{
     exit_code,
     interrupt::Asked,
     photos,
-    printer::{self, LearningBar, message, plural, print, session_text},
+    printer::{LearningBar, message, plural, print, session_text},
     user_error::{UserError, model_first},
 };
 
@@ -44,10 +38,12 @@ fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
     if let Some(threads) = settings.threads {
         model = model.on_threads(threads);
     }
-    let photos = read(args, &model, settings.size.take())?;
+    let size = settings.size.take();
+    let session = photos::with_reader(args.follow_links, args.skip_bad, args.quiet, |reader| {
+        reader.session(&model, &args.folders, size)
+    })?;
     let mut display = Display { bar: LearningBar::new(args.quiet), asked: asked.clone(), quiet: args.quiet };
     let session = Session {
-        photos,
         settings,
         memory: args.memory,
         holdout_per_class: args.holdout_per_class,
@@ -55,6 +51,7 @@ fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
         max_forgetting: args.max_forgetting,
         recalibrate: !args.how.no_recalibration,
         checkpoint_every: Duration::try_from_secs_f64(args.how.checkpoint_every).unwrap_or_default(),
+        ..session
     };
     let outcome = model.learn(session, &mut display);
     display.bar.end();
@@ -113,77 +110,6 @@ fn settings(how: &How) -> Result<PartialConfig> {
     Ok(file.overridden_by(&how.flags.settings()?))
 }
 
-/// The photos of all folders, of the model's size.
-fn read(args: &Learn, model: &Model, size: Option<usize>) -> Result<Vec<Photo>> {
-    let mut found: Vec<(PathBuf, String)> = Vec::new();
-    for folder in &args.folders {
-        let scanned = photos::scan(folder, photos::For::Learning, args.follow_links, args.quiet)?;
-        found.extend(scanned.photos.into_iter().map(|photo| (photo.path, photo.class)));
-    }
-    if found.is_empty() {
-        return Err(ModelError::NoImages.into());
-    }
-    let current = if model.is_empty() { None } else { Some(model.current()?) };
-    let size = size_of(size, current.as_ref(), &found)?;
-    let paths: Vec<PathBuf> = found.iter().map(|(path, _)| path.clone()).collect();
-    let images = photos::read(&paths, photos::square(size), args.skip_bad, args.quiet)?;
-    let photos: Vec<Photo> = found
-        .into_iter()
-        .zip(images)
-        .filter_map(|((path, class), image)| Some(Photo { class, source: path.display().to_string(), image: image? }))
-        .collect();
-    if !args.quiet {
-        let mut classes: Vec<&str> = photos.iter().map(|photo| photo.class.as_str()).collect();
-        classes.sort_unstable();
-        classes.dedup();
-        let read = format!("read {} of {}", plural(photos.len(), "image"), printer::classes(classes.len()));
-        message(&format!("{read}, {size}×{size}"));
-        say_lonely(&photos, &classes);
-        let known = current.iter().flat_map(|version| version.learner.classes().names());
-        alike(&classes, &known.map(|name| &**name).collect::<Vec<_>>()).iter().for_each(|line| message(line));
-    }
-    Ok(photos)
-}
-
-/// Names classes of one image: too little to learn and to ask.
-fn say_lonely(photos: &[Photo], classes: &[&str]) {
-    for class in classes {
-        if photos.iter().filter(|photo| photo.class == *class).count() == 1 {
-            message(&printable(&format!("class {class} has only one image: add more")));
-        }
-    }
-}
-
-/// A sentence for each new class whose name is another's but for capitals and spaces.
-fn alike(classes: &[&str], known: &[&str]) -> Vec<String> {
-    let plain = |name: &str| name.split_whitespace().collect::<String>().to_lowercase();
-    let mut others: Vec<(String, &str)> = known.iter().map(|name| (plain(name), *name)).collect();
-    let mut lines = Vec::new();
-    for class in classes.iter().filter(|class| !known.contains(class)) {
-        let name = plain(class);
-        if let Some((_, other)) = others.iter().find(|(other, _)| *other == name) {
-            lines.push(format!("`{other}` and `{class}` are two classes: they differ in capitals or spaces only"));
-        }
-        others.push((name, class));
-    }
-    lines
-}
-
-/// Height and width: the model's, else as asked, else as fits the photos.
-fn size_of(asked: Option<usize>, current: Option<&Version>, found: &[(PathBuf, String)]) -> Result<usize> {
-    if let Some(version) = current {
-        let is = version.learner.shape().height;
-        return match asked.filter(|asked| *asked != is) {
-            Some(asked) => Err(anyhow!(UserError(format!(
-                "`--size` is {is} in this model and cannot become {asked}: leave it out, or make another model"
-            )))),
-            None => Ok(is),
-        };
-    }
-    let side = || photos::short_side(found.iter().map(|(path, _)| path.as_path()));
-    Ok(asked.or_else(|| side().map(Defaults::size)).unwrap_or(Defaults::size(usize::MAX)))
-}
-
 /// Shows the progress, and stops when asked to.
 struct Display {
     bar: LearningBar,
@@ -203,18 +129,5 @@ impl LearnObserver for Display {
         if !self.quiet {
             message(&printable(&notice.to_string()));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::alike;
-
-    #[test]
-    fn names_that_differ_in_capitals_or_spaces_only_are_said() {
-        let expected = ["`boots` and `Boots` are two classes: they differ in capitals or spaces only"];
-        assert_eq!(alike(&["Boots", "clogs"], &["boots", "mules"]), expected);
-        assert_eq!(alike(&["boots", "clogs", "Boots"], &[]), expected);
-        assert_eq!(alike(&["Boots", "boots"], &["boots", "Boots"]), Vec::<String>::new(), "known, and said before");
     }
 }

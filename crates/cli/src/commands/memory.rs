@@ -11,12 +11,11 @@ use std::{
 use anyhow::{Context, Result};
 use rehearsal_data::printable;
 use rehearsal_files::atomic;
-use rehearsal_model::{Forget, Model, Version};
+use rehearsal_model::{Forget, Model, Version, write_png};
 use serde_json::json;
 
 use crate::{
     args::model::{Memory, MemoryVerb},
-    output,
     printer::{columns, message, plural, print},
     user_error::UserError,
 };
@@ -118,7 +117,7 @@ fn export(path: &Path, out: &Path, is_json: bool) -> Result<ExitCode> {
     for (number, (class, image, _)) in version.memory().enumerate() {
         let folder = beside.join(safe(classes.name(class)));
         fs::create_dir_all(&folder).with_context(unwritable)?;
-        output::write_png(&folder.join(format!("{number:05}.png")), image, shape).with_context(unwritable)?;
+        write_png(&folder.join(format!("{number:05}.png")), image, shape).with_context(unwritable)?;
     }
     atomic::rename(&beside, out).with_context(unwritable)?;
     if is_json {

@@ -51,8 +51,9 @@ fn predict_all(args: &Predict) -> Result<ExitCode> {
     }
     let threshold = threshold.unwrap_or(0.0);
     for paths in paths.chunks(AT_ONCE) {
-        let images = photos::read(paths, version.learner.shape(), args.skip_bad, true)?;
-        let read: Vec<_> = paths.iter().zip(images).filter_map(|(path, image)| Some((path, image?))).collect();
+        let shape = version.learner.shape();
+        let images = photos::with_reader(args.follow_links, args.skip_bad, true, |reader| reader.read(paths, shape))?;
+        let read: Vec<_> = paths.iter().zip(images).filter_map(|(path, read)| Some((path, read?.image))).collect();
         let images: Vec<_> = read.iter().map(|(_, image)| image.clone()).collect();
         let predictions = version.learner.predict(&images).map_err(rehearsal_model::ModelError::from)?;
         let answers = read.iter().map(|(path, _)| *path).zip(predictions);

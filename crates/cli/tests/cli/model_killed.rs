@@ -87,7 +87,7 @@ fn is_whole_after_a_kill(shop: &Shop, model: &str, done: u64) {
         return;
     }
     let said = text(&shown.stderr);
-    let none = ["has no whole version yet", "is no model of Rehearsal", "there is no model"];
+    let none = ["has no complete version yet", "is not a model of Rehearsal", "there is no model"];
     assert!(done == 0 && none.iter().any(|sentence| said.contains(sentence)), "after a kill: {said}");
 }
 

@@ -17,13 +17,9 @@ fn what_makes_no_sense_is_refused_in_a_sentence_and_nothing_changes() {
         [&["learn", "shop.model", folder, "--settings", "small.toml"], more].concat()
     };
     refused(&shop, &learn("missing", &[]), "there is no folder missing");
-    refused(&shop, &learn("small.toml", &[]), "expected a folder that holds a folder of photos for each class");
+    refused(&shop, &learn("small.toml", &[]), "expected a folder that holds one folder of photos per class");
     refused(&shop, &learn("photos", &["--epochs", "0"]), "`--epochs` is 0, not between 1 and");
-    refused(
-        &shop,
-        &learn("photos", &["--max-forgetting", "-3"]),
-        "`--max-forgetting` is -3, not between 0 and 100",
-    );
+    refused(&shop, &learn("photos", &["--max-forgetting", "-3"]), "`--max-forgetting` is -3, not between 0 and 100");
     refused(&shop, &["learn", "photos", "shop.model"], "photos is not a model of Rehearsal: the model comes first");
     refused(&shop, &learn("empty", &[]), "no photos found");
     refused(&shop, &learn("one", &[]), "only one class found (boots)");

@@ -5,13 +5,12 @@ use std::{path::Path, process::ExitCode};
 use anyhow::{Context, Result};
 use clap::Parser;
 use rehearsal_data::{Dataset, Request, Source, Split};
-use rehearsal_model::{Event, Model};
+use rehearsal_model::{Event, Model, write_png};
 
 use super::learn_folders;
 use crate::{
     args::{Args, Command, model::Learn},
     interrupt::Asked,
-    output,
     printer::{columns, message, percent, print},
     user_error::UserError,
 };
@@ -98,7 +97,7 @@ fn write_class(source: &dyn Source, class: &str, split: Split, count: usize, int
     let shape = source.shape();
     for (i, (index, _)) in labels.filter(|(_, label)| usize::from(**label) == number).take(count).enumerate() {
         let file = if name.is_empty() { format!("{i:03}.png") } else { format!("{name} {i}.png") };
-        output::write_png(&into.join(file), &source.image(split, index)?, shape)?;
+        write_png(&into.join(file), &source.image(split, index)?, shape)?;
     }
     Ok(())
 }

@@ -7,15 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result};
-use rehearsal_files::{atomic, regular};
+use rehearsal_files::{
+    atomic, regular,
+    text::{plural, thousands as count},
+};
 
 use super::{Evaluation, Judged};
-use crate::{
-    output,
-    printer::{count, percent, plural},
-    user_error::UserError,
-};
+use crate::{ModelError, write_png};
 
 const PAGE: &str = "index.html";
 const UNFINISHED_PAGE: &str = "index.html.partial";
@@ -40,24 +38,24 @@ max-width:16em;overflow:hidden;text-overflow:ellipsis}\
 figcaption{font-size:.85em}small{opacity:.7}";
 
 /// Writes the page and its images; where the page is.
-pub fn write(evaluation: &Evaluation, place: &Path) -> Result<PathBuf> {
+pub(super) fn write(evaluation: &Evaluation, title: &str, place: &Path) -> Result<PathBuf, ModelError> {
     if !may_write(place) {
-        return Err(UserError(format!("{} is not empty and holds no evaluation", place.display())).into());
+        return Err(ModelError::Occupied(place.into()));
     }
-    let unwritable = || format!("{} cannot be written", place.display());
+    let unwritable = |error| ModelError::Unwritable { path: place.into(), error };
     let (page, images) = (place.join(PAGE), place.join(IMAGES));
-    fs::create_dir_all(place).with_context(unwritable)?;
+    fs::create_dir_all(place).map_err(unwritable)?;
     let mut wrong: Vec<&Judged> = evaluation.photos.iter().filter(|photo| !photo.is_right()).collect();
     wrong.sort_by(|a, b| b.probability.total_cmp(&a.probability));
     // First, because it says whose directory this is: interrupted, the same command writes it again.
-    atomic::write(&page, html(evaluation, &wrong).as_bytes()).with_context(unwritable)?;
+    atomic::write(&page, html(evaluation, title, &wrong).as_bytes()).map_err(unwritable)?;
     match fs::remove_dir_all(&images) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(unwritable),
-        _ => fs::create_dir(&images).with_context(unwritable)?,
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unwritable(error)),
+        _ => fs::create_dir(&images).map_err(unwritable)?,
     }
     for (number, photo) in wrong.iter().take(SHOWN).enumerate() {
         let file = images.join(format!("{number:03}.png"));
-        output::write_png(&file, &photo.image, evaluation.shape).with_context(unwritable)?;
+        write_png(&file, &photo.image, evaluation.shape).map_err(unwritable)?;
     }
     Ok(page)
 }
@@ -69,20 +67,14 @@ fn may_write(place: &Path) -> bool {
     is_ours || fs::read_dir(place).map_or(!place.exists(), |mut entries| entries.all(is_rest))
 }
 
-fn html(evaluation: &Evaluation, wrong: &[&Judged]) -> String {
+fn html(evaluation: &Evaluation, model: &str, wrong: &[&Judged]) -> String {
     let all = evaluation.score(|_| true);
-    let title = format!(
-        "Version {}: {} % right, {} of {}",
-        evaluation.version,
-        percent(all.share()),
-        count(all.right),
-        plural(all.total, "photo")
-    );
+    let title = format!("{} % right, {} of {}", percent(all.share()), count(all.right), plural(all.total, "photo"));
     let mut page = format!(
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
          {GENERATOR}<title>{title}</title><style>{STYLE}</style><h1>{title}</h1>\n"
     );
-    let (model, folder) = (&evaluation.model.to_string_lossy(), &evaluation.folder.to_string_lossy());
+    let folder = &evaluation.folder.to_string_lossy();
     let _ = writeln!(page, "<p>{} on the photos in {}.", escaped(model), escaped(folder));
     if let Some((threshold, sure)) = evaluation.sure() {
         let (share, of) = (percent(sure.share()), format!("{} of {}", count(sure.right), plural(sure.total, "photo")));
@@ -95,7 +87,7 @@ fn html(evaluation: &Evaluation, wrong: &[&Judged]) -> String {
     if evaluation.learned > 0 {
         let _ = writeln!(
             page,
-            "<p>{} of the photos were learned from: the result flatters the model.",
+            "<p>{} of the photos were learned from: the accuracy is too high.",
             count(evaluation.learned)
         );
     }
@@ -108,7 +100,7 @@ fn html(evaluation: &Evaluation, wrong: &[&Judged]) -> String {
 fn classes(evaluation: &Evaluation, page: &mut String) {
     *page += "<h2>Classes</h2><table><tr><th>class<th>photos<th>right<th class=l>mistaken most for\n";
     for (class, name) in evaluation.classes.iter().enumerate() {
-        let score = evaluation.score(|photo| photo.shows == class);
+        let score = evaluation.score(|photo| photo.class == class);
         let most = evaluation.mistaken_most(class).map(|(name, times)| format!("{} ({times})", escaped(name)));
         let (name, total, most) = (escaped(name), score.total, most.unwrap_or_default());
         let right = score.share().map_or_else(|| "-".to_owned(), |share| percent(Some(share)) + " %");
@@ -147,16 +139,20 @@ fn mistakes(evaluation: &Evaluation, wrong: &[&Judged], page: &mut String) {
     }
     *page += "<div class=w>";
     for (number, photo) in wrong.iter().take(SHOWN).enumerate() {
-        let (shows, predicted) = (&evaluation.classes[photo.shows], &evaluation.classes[photo.predicted]);
-        let (shows, predicted, path) = (escaped(shows), escaped(predicted), escaped(&photo.path.to_string_lossy()));
+        let (class, predicted) = (&evaluation.classes[photo.class], &evaluation.classes[photo.predicted]);
+        let (class, predicted, path) = (escaped(class), escaped(predicted), escaped(&photo.path.to_string_lossy()));
         let sure = 100.0 * photo.probability;
         let _ = write!(
             page,
-            "\n<figure><img src=\"images/{number:03}.png\" alt=\"{shows}\"><figcaption>{shows}, predicted \
+            "\n<figure><img src=\"images/{number:03}.png\" alt=\"{class}\"><figcaption>{class}, predicted \
              <b>{predicted}</b> {sure:.0} %<br><small>{path}</small></figcaption></figure>"
         );
     }
     *page += "</div></html>\n";
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}", 100.0 * share))
 }
 
 /// Text that is nothing but text in a page.

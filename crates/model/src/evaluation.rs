@@ -1,0 +1,171 @@
+//! Evaluation: the predictions of a version for a folder of photos.
+
+mod page;
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+use rehearsal::sample::Image;
+use rehearsal_data::ImageShape;
+
+use crate::{
+    Digest, ModelError, Score, Version,
+    folder::{FolderNotice, FolderReader, Part},
+};
+
+/// The predictions of a version for every photo of a folder.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The classes that can be predicted.
+    pub classes: Vec<String>,
+    /// The photos.
+    pub photos: Vec<Judged>,
+    /// The probability below which an answer is unsure.
+    pub threshold: Option<f64>,
+    /// How many of the photos the version has learned from.
+    pub learned: usize,
+    shape: ImageShape,
+}
+
+/// A photo, its class and the predicted one, as indices into the list of classes.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its class.
+    pub class: usize,
+    /// The predicted class.
+    pub predicted: usize,
+    /// The probability of the predicted class.
+    pub probability: f32,
+    image: Image,
+}
+
+impl Judged {
+    /// Whether the prediction is right.
+    pub fn is_right(&self) -> bool {
+        self.class == self.predicted
+    }
+}
+
+impl Evaluation {
+    /// Evaluates a version on the photos of a folder.
+    ///
+    /// # Errors
+    /// The folder has no photos of known classes, or one cannot be read.
+    pub fn new(version: &Version, folder: &Path, reader: &mut FolderReader) -> Result<Self, ModelError> {
+        let known = version.learner.classes();
+        let classes: Vec<String> = known.active().map(|class| known.name(class).to_string()).collect();
+        let index = |name: &str| classes.iter().position(|class| class == name);
+        let found = reader.scan(folder, Part::Test)?;
+        let unknown: BTreeSet<String> =
+            found.iter().filter(|photo| index(&photo.class).is_none()).map(|photo| photo.class.clone()).collect();
+        if !unknown.is_empty() {
+            (reader.notice)(&FolderNotice::UnknownClasses(unknown));
+        }
+        let (paths, labels): (Vec<PathBuf>, Vec<usize>) =
+            found.into_iter().filter_map(|photo| Some((photo.path, index(&photo.class)?))).unzip();
+        let shape = version.learner.shape();
+        let decoded = reader.read(&paths, shape)?;
+        let read: Vec<_> =
+            paths.into_iter().zip(labels).zip(decoded).filter_map(|(photo, decoded)| Some((photo, decoded?))).collect();
+        if read.is_empty() {
+            return Err(ModelError::NoKnownPhotos);
+        }
+        let learned = read.iter().filter(|(_, read)| version.has_learned(Digest::from_sha256(read.sha256))).count();
+        if learned > 0 {
+            (reader.notice)(&FolderNotice::Learned { photos: learned, of: read.len() });
+        }
+        let images: Vec<Image> = read.iter().map(|(_, decoded)| decoded.image.clone()).collect();
+        let predictions = version.learner.predict(&images)?;
+        let judged = read.into_iter().zip(predictions).map(|(((path, class), decoded), prediction)| Judged {
+            path,
+            class,
+            predicted: index(&prediction.class).expect("only active classes are predicted"),
+            probability: prediction.probability,
+            image: decoded.image,
+        });
+        let (photos, threshold) = (judged.collect(), version.threshold);
+        Ok(Self { folder: folder.into(), classes, photos, threshold, learned, shape })
+    }
+
+    /// The accuracy over the photos that `which` selects.
+    pub fn score(&self, which: impl Fn(&Judged) -> bool) -> Score {
+        let of = self.photos.iter().filter(|photo| which(photo));
+        of.fold(Score::default(), |score, photo| Score {
+            right: score.right + usize::from(photo.is_right()),
+            total: score.total + 1,
+        })
+    }
+
+    /// The threshold, and the accuracy of the answers that are not unsure.
+    pub fn sure(&self) -> Option<(f64, Score)> {
+        let threshold = self.threshold?;
+        Some((threshold, self.score(|photo| f64::from(photo.probability) >= threshold)))
+    }
+
+    /// The confusion matrix: rows are classes, columns are predictions.
+    pub fn confusion(&self) -> Vec<Vec<usize>> {
+        let mut table = vec![vec![0; self.classes.len()]; self.classes.len()];
+        self.photos.iter().for_each(|photo| table[photo.class][photo.predicted] += 1);
+        table
+    }
+
+    /// The class that a class is mistaken for most, and how often.
+    pub fn mistaken_most(&self, class: usize) -> Option<(&str, usize)> {
+        let mut others: BTreeMap<usize, usize> = BTreeMap::new();
+        for photo in self.photos.iter().filter(|photo| photo.class == class && !photo.is_right()) {
+            *others.entry(photo.predicted).or_default() += 1;
+        }
+        let most = others.into_iter().max_by_key(|(other, count)| (*count, Reverse(*other)));
+        most.map(|(other, count)| (self.classes[other].as_str(), count))
+    }
+
+    /// Writes an HTML page with the photos that were predicted wrong; `title` names the model. Returns
+    /// the path of the page.
+    ///
+    /// # Errors
+    /// The directory holds something else, or cannot be written.
+    pub fn write_page(&self, title: &str, place: &Path) -> Result<PathBuf, ModelError> {
+        page::write(self, title, place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_photos::{learn, write_folder};
+
+    #[test]
+    fn an_evaluation_counts_what_was_mistaken_and_which_photos_were_learned() {
+        let place = tempfile::tempdir().unwrap();
+        let model = learn(place.path(), &["a", "b"], 6);
+        let (folder, mut notices) = (place.path().join("test"), Vec::new());
+        write_folder(&folder, &["a", "b", "c"], 8);
+        let mut notice = |notice: &FolderNotice| notices.push(notice.clone());
+        let mut reader = FolderReader { follow_links: false, skip_bad: false, progress: &(), notice: &mut notice };
+        let version = model.current().unwrap();
+        let evaluation = Evaluation::new(&version, &folder, &mut reader).unwrap();
+        let unknown = FolderNotice::UnknownClasses(["c".to_owned()].into());
+        let learned = version.images_learned();
+        assert_eq!(notices, [unknown, FolderNotice::Learned { photos: learned, of: 16 }], "the same files");
+        assert_eq!((evaluation.photos.len(), evaluation.learned), (16, learned));
+        let confusion = evaluation.confusion();
+        assert_eq!(confusion.iter().map(|row| row.iter().sum()).collect::<Vec<usize>>(), [8, 8]);
+        assert_eq!(confusion[0][0] + confusion[1][1], evaluation.score(|_| true).right);
+        for (class, other) in [(0, 1), (1, 0)] {
+            let expected = (confusion[class][other] > 0).then(|| (["a", "b"][other], confusion[class][other]));
+            assert_eq!(evaluation.mistaken_most(class), expected);
+        }
+        let page = evaluation.write_page("m, version 1", &place.path().join("page")).unwrap();
+        let page = std::fs::read_to_string(page).unwrap();
+        assert_eq!(page.matches("<figure>").count(), confusion[0][1] + confusion[1][0]);
+        let taken = evaluation.write_page("m", place.path());
+        assert!(matches!(taken, Err(ModelError::Occupied(_))), "{taken:?}");
+    }
+}
