@@ -201,7 +201,7 @@ mod tests {
             "{}",
             error("gpu")
         );
-        assert_eq!(error("cpu:1"), "`cpu:1`: there is one processor, however many cores it has: write cpu");
+        assert_eq!(error("cpu:1"), "`cpu:1` is not a device: the CPU has no index, write cpu");
         for text in ["wgpu:", "wgpu:x", "wgpu:-1", "wgpu:+1", "wgpu:65536", "wgpu:1:2"] {
             assert_eq!(
                 error(text),

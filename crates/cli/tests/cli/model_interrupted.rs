@@ -43,7 +43,7 @@ fn two_sessions_at_once_are_refused_and_a_stopped_one_goes_on() {
     refused(
         &shop,
         &["show", "shop.model"],
-        "shop.model has no whole version yet: run the same `rehearsal learn` again",
+        "shop.model has no complete version yet: its first training session was interrupted",
     );
     let (said, code) = interrupted(first);
     assert_eq!(code, Some(130), "{said:?}");
@@ -52,7 +52,7 @@ fn two_sessions_at_once_are_refused_and_a_stopped_one_goes_on() {
     refused(
         &shop,
         &["show", "shop.model"],
-        "shop.model has no whole version yet: run the same `rehearsal learn` again",
+        "shop.model has no complete version yet: its first training session was interrupted",
     );
     let (said, code) = interrupted(endless_session(&shop, "continues after step "));
     assert_eq!(code, Some(130), "{said:?}");

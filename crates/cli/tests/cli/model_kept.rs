@@ -162,7 +162,7 @@ fn a_long_name_makes_no_long_line() {
     for arguments in [&["show", "shop.model"][..], &["evaluate", "shop.model", "photos"]] {
         let shown = output(shop.path(), arguments);
         let said = text(&shown.stdout);
-        assert!(said.contains("/small ") && lines_fit(said, 60), "{said}");
+        assert!(said.contains("/small ") && lines_fit(said, 64), "{said}");
     }
 }
 

@@ -33,7 +33,7 @@ fn what_makes_no_sense_is_refused_in_a_sentence_and_nothing_changes() {
     assert!(output(shop.path(), &learn("photos", &["--memory", "4"])).status.success());
     refused(&shop, &learn("photos", &["--width", "7"]), "`--width` is 6 in this model and cannot become 7");
     refused(&shop, &learn("photos", &["--size", "32"]), "`--size` is 24 in this model and cannot become 32");
-    refused(&shop, &learn("photos", &["--max-forgetting", "101"]), "must be between 0 and 100");
+    refused(&shop, &learn("photos", &["--max-forgetting", "101"]), "not between 0 and 100");
     shop.photos("three", &["d", "e", "f"], 8);
     refused(&shop, &learn("three", &[]), "a memory of 4 images is too small for 5 classes");
     refused(&shop, &["predict", "shop.model", "small.toml"], "no photos found");
@@ -135,7 +135,7 @@ fn a_damaged_model_is_refused_and_nothing_changes() {
 #[test]
 fn a_class_whose_new_photos_are_all_for_the_holdout_changes_nothing() {
     let shop = Shop::new();
-    shop.photos("photos", &["boots", "clogs"], 60);
+    shop.photos("photos", &["boots", "clogs"], 90);
     assert!(shop.learn_as("all.model", "photos", &[]).status.success());
     let listed = output(shop.path(), &["memory", "all.model", "list", "--class", "boots", "--json"]);
     fs::create_dir_all(shop.path().join("only-holdout/boots")).unwrap();
@@ -148,7 +148,7 @@ fn a_class_whose_new_photos_are_all_for_the_holdout_changes_nothing() {
             moved += 1;
         }
     }
-    assert!(moved > 1, "some of sixty photos are held out");
+    assert!(moved > 1, "some of ninety photos are held out");
     assert!(shop.learn("photos", &[]).status.success());
     let before = shop.contents();
     let session = shop.learn("only-holdout", &[]);

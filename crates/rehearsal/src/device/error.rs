@@ -16,7 +16,7 @@ pub enum DeviceError {
     #[error("`{text}` is not a device: write {kind}, or {kind}:1 for the second of several")]
     Index { text: String, kind: DeviceKind },
     /// A number of the processor.
-    #[error("`{0}`: there is one processor, however many cores it has: write cpu")]
+    #[error("`{0}` is not a device: the CPU has no index, write cpu")]
     OneProcessor(String),
     /// The program cannot.
     #[error("this program was built without {0}")]
