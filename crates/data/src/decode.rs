@@ -16,7 +16,7 @@ use fast_image_resize::{
 };
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
 
-use crate::photos::unread_format;
+use crate::{photos::unread_format, preprocessing::Interpolation};
 
 /// The longest side that is decoded.
 pub const LONGEST_SIDE: u32 = 16_384;
@@ -110,20 +110,25 @@ fn is_cut(jpeg: &[u8]) -> bool {
     scan.is_some() && end < scan
 }
 
-/// Crops the largest centred part of `picture` with the proportions of `to` (height, width), resizes
-/// it (bilinear, antialiased when shrinking) and writes it into `into`.
-pub fn fit(picture: &Picture, to: (usize, usize), into: &mut [u8]) {
+/// Crops the largest centred part of `picture` with the proportions of `to` (height, width), keeps the
+/// share `crop` of it, resizes that and writes it into `into`.
+pub fn fit(picture: &Picture, to: (usize, usize), crop: f64, interpolation: Interpolation, into: &mut [u8]) {
     let (height, width) = largest_part(picture, to);
     let (top, left) = ((picture.height - height) / 2, (picture.width - width) / 2);
+    let from = (picture.height, picture.width);
+    if crop < 1.0 {
+        let window = ((height as f64 * crop).max(1.0), (width as f64 * crop).max(1.0));
+        let corner = ((picture.width as f64 - window.1) / 2.0, (picture.height as f64 - window.0) / 2.0);
+        return resize(&picture.pixels, from, 3, corner, window, to, interpolation, into);
+    }
     if (height, width) == to {
         for (row, into) in into.chunks_exact_mut(3 * width).enumerate() {
             into.copy_from_slice(&picture.pixels[3 * ((top + row) * picture.width + left)..][..3 * width]);
         }
         return;
     }
-    let corner = (left as f64, top as f64);
-    let from = (picture.height, picture.width);
-    resize(&picture.pixels, from, 3, corner, (height, width), to, into);
+    let (corner, window) = ((left as f64, top as f64), (height as f64, width as f64));
+    resize(&picture.pixels, from, 3, corner, window, to, interpolation, into);
 }
 
 /// Height and width of the largest part of a picture that has the proportions of `to`.
@@ -147,26 +152,29 @@ pub(crate) fn to_grey(pixels: &[u8]) -> Vec<u8> {
 /// A whole image of `channels`, resized.
 pub(crate) fn resized(pixels: &[u8], from: (usize, usize), channels: usize, to: (usize, usize)) -> Vec<u8> {
     let mut into = vec![0; to.0 * to.1 * channels];
-    resize(pixels, from, channels, (0.0, 0.0), from, to, &mut into);
+    let window = (from.0 as f64, from.1 as f64);
+    resize(pixels, from, channels, (0.0, 0.0), window, to, Interpolation::Bilinear, &mut into);
     into
 }
 
 /// Resizes a window; sizes are (height, width), `corner` is (left, top).
+#[allow(clippy::too_many_arguments, reason = "an image, a window of it, and a target")]
 fn resize(
     pixels: &[u8],
     from: (usize, usize),
     channels: usize,
     corner: (f64, f64),
-    window: (usize, usize),
+    window: (f64, f64),
     to: (usize, usize),
+    interpolation: Interpolation,
     into: &mut [u8],
 ) {
-    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear)).crop(
-        corner.0,
-        corner.1,
-        window.1 as f64,
-        window.0 as f64,
-    );
+    let filter = match interpolation {
+        Interpolation::Bilinear => FilterType::Bilinear,
+        Interpolation::Bicubic => FilterType::CatmullRom,
+    };
+    let algorithm = ResizeAlg::Convolution(filter);
+    let options = ResizeOptions::new().resize_alg(algorithm).crop(corner.0, corner.1, window.1, window.0);
     // Typed, because the untyped call compiles a dozen pixel types, which takes a minute.
     match channels {
         1 => resize_pixels::<U8>(pixels, from, to, into, &options),
@@ -248,12 +256,12 @@ mod tests {
             decode(&encoded(&DynamicImage::from(RgbImage::from_fn(5, 3, |x, y| Rgb(colour(x, y)))), ImageFormat::Png))
                 .unwrap();
         let mut whole = vec![0; 27];
-        fit(&picture, (3, 3), &mut whole);
+        fit(&picture, (3, 3), 1.0, Interpolation::Bilinear, &mut whole);
         assert_eq!(whole[..3], colour(1, 0), "one column is cut off at the left");
         assert_eq!(whole[3 * 8..], colour(3, 2), "and one at the right");
         let tall = Picture { height: 4, width: 2, pixels: (0..24).collect() };
         let mut one = vec![0; 3];
-        fit(&tall, (1, 1), &mut one);
+        fit(&tall, (1, 1), 1.0, Interpolation::Bilinear, &mut one);
         assert_eq!(one, [11, 12, 13], "the mean of rows 1 and 2, rounded up from a half");
     }
 

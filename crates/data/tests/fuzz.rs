@@ -13,7 +13,7 @@ use std::{
 use crate::support::{Files, dice::Dice, encode, picture, png, raw, tar, tar_gz, zip};
 use image::ImageFormat;
 use rehearsal_data::{
-    Dataset, Request,
+    Dataset, Interpolation, Request,
     decode::{decode, fit},
     idx, pickle,
     unpack::{Kind, Limits, Unpacking},
@@ -171,7 +171,7 @@ fn images() {
         if let Ok(picture) = decode(bytes) {
             assert_eq!(picture.pixels.len(), 3 * picture.height * picture.width);
             if picture.pixels.len() < 1 << 22 {
-                fit(&picture, (8, 8), &mut [0; 192]);
+                fit(&picture, (8, 8), 0.875, Interpolation::Bicubic, &mut [0; 192]);
             }
         }
     });

@@ -30,6 +30,7 @@ use crate::{
     files::unwritable,
     mapped::Mapped,
     photos,
+    preprocessing::Interpolation,
 };
 
 /// The most images that are decoded together.
@@ -176,9 +177,10 @@ fn decode_together(entries: &[Entry], packing: &Packing) -> Result<Batch, DataEr
 fn image(entry: &Entry, slot: &mut [u8], packing: &Packing) -> Result<Read, DataError> {
     let Packing { size, skip_bad, progress, .. } = *packing;
     let (digest, bad) = match photos::bytes(&entry.path)? {
-        Ok(bytes) => {
-            (Sha256::digest(&bytes).into(), decode(&bytes).map(|picture| fit(&picture, (size, size), slot)).err())
-        }
+        Ok(bytes) => (
+            Sha256::digest(&bytes).into(),
+            decode(&bytes).map(|picture| fit(&picture, (size, size), 1.0, Interpolation::Bilinear, slot)).err(),
+        ),
         Err(why) => (Sha256::digest([]).into(), Some(why)),
     };
     progress.advance(1);

@@ -4,11 +4,10 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use rehearsal_files::regular::{self, is_irregular};
-use sha2::{Digest, Sha256};
 
 use crate::{
-    DataError, Image, ImageShape, Progress, Unit,
-    decode::{LARGEST_FILE, decode, fit, to_grey},
+    DataError, Image, ImageShape, Preprocessing, Progress, Unit,
+    decode::{LARGEST_FILE, decode},
     files::unreadable,
 };
 
@@ -27,13 +26,7 @@ pub struct Decoded {
 /// # Errors
 /// The file cannot be read ([`DataError::Unreadable`]), or is not an image ([`DataError::Image`]).
 pub fn read(path: &Path, shape: ImageShape) -> Result<Decoded, DataError> {
-    let bad = |why: String| DataError::Image { path: path.into(), why };
-    let bytes = bytes(path)?.map_err(bad)?;
-    let picture = decode(&bytes).map_err(bad)?;
-    let mut pixels = vec![0; shape.height * shape.width * 3];
-    fit(&picture, (shape.height, shape.width), &mut pixels);
-    let image = if shape.channels == 1 { to_grey(&pixels).into() } else { pixels.into() };
-    Ok(Decoded { image, sha256: Sha256::digest(&bytes).into() })
+    Preprocessing::plain(shape).load(path)
 }
 
 /// Height and width of an image file, turned as EXIF says.
