@@ -20,36 +20,47 @@ pub(super) enum Activation {
     Relu6,
 }
 
-/// Weights and bias, panel by panel: `[cin][panel]` and `[panel]`.
+/// Weights and bias, panel by panel: `[depth][panel]` and `[panel]`.
+pub(super) struct Packed {
+    pub panels: Panels,
+    pub channels: usize,
+    pub weights: Buffer,
+    pub bias: Buffer,
+}
+
+impl Packed {
+    /// Packs weights `[depth, channels]`.
+    pub(super) fn new(machine: &Machine, depth: usize, folded: Folded<'_>) -> Self {
+        let channels = folded.bias.len();
+        assert!(depth > 0 && channels > 0, "at least one channel in and out");
+        assert_eq!(folded.weights.len(), size::floats([depth, channels]), "weights of a convolution");
+        let lanes = machine.isa.lanes();
+        let panels = Panels::new(channels, lanes, machine.isa.halves());
+        let mut weights = Buffer::new(size::floats([depth, panels.padded()]));
+        let mut bias = Buffer::new(panels.padded());
+        bias[..channels].copy_from_slice(folded.bias);
+        for panel in (0..panels.count()).map(|index| panels.panel(index)) {
+            let width = panel.registers() * lanes;
+            for (k, row) in weights[panel.packed_at(depth)..][..depth * width].chunks_exact_mut(width).enumerate() {
+                row[..panel.width].copy_from_slice(&folded.weights[k * channels + panel.first..][..panel.width]);
+            }
+        }
+        Self { panels, channels, weights, bias }
+    }
+}
+
 pub(super) struct Pointwise {
     cin: usize,
-    panels: Panels,
-    cout: usize,
-    weights: Buffer,
-    bias: Buffer,
+    packed: Packed,
 }
 
 impl Pointwise {
     pub(super) fn new(machine: &Machine, cin: usize, folded: Folded<'_>) -> Self {
-        let cout = folded.bias.len();
-        assert!(cin > 0 && cout > 0, "at least one channel in and out");
-        assert_eq!(folded.weights.len(), size::floats([cin, cout]), "weights of a 1×1 convolution");
-        let lanes = machine.isa.lanes();
-        let panels = Panels::new(cout, lanes, machine.isa.halves());
-        let mut weights = Buffer::new(size::floats([cin, panels.padded()]));
-        let mut bias = Buffer::new(panels.padded());
-        bias[..cout].copy_from_slice(folded.bias);
-        for panel in (0..panels.count()).map(|index| panels.panel(index)) {
-            let width = panel.registers() * lanes;
-            for (k, row) in weights[panel.packed_at(cin)..][..cin * width].chunks_exact_mut(width).enumerate() {
-                row[..panel.width].copy_from_slice(&folded.weights[k * cout + panel.first..][..panel.width]);
-            }
-        }
-        Self { cin, panels, cout, weights, bias }
+        Self { cin, packed: Packed::new(machine, cin, folded) }
     }
 
     pub(super) fn cout(&self) -> usize {
-        self.cout
+        self.packed.channels
     }
 
     /// `to[p] = activation(bias + from[p] · weights) (+ residual[p])` for `pixels` pixels.
@@ -62,24 +73,24 @@ impl Pointwise {
         activation: Activation,
         residual: Option<&[f32]>,
     ) {
-        let to = &mut to[..pixels * self.cout];
+        let to = &mut to[..pixels * self.cout()];
         assert!(residual.is_none_or(|residual| residual.len() >= to.len()), "a residual of the output's shape");
         let (from, to) = (&from[..pixels * self.cin], Shared::new(to));
         let chunks = pixels.div_ceil(PIXELS);
         let each = pixels.div_ceil(chunks).next_multiple_of(12);
-        let panels = self.panels.count();
+        let panels = self.packed.panels.count();
         by.each(pixels.div_ceil(each) * panels, 0, &mut [], |task, _| {
             let first = task / panels * each;
             let count = each.min(pixels - first);
-            let residual = residual.map(|residual| residual[first * self.cout..].as_ptr());
+            let residual = residual.map(|residual| residual[first * self.cout()..].as_ptr());
             // SAFETY: pixel `first` lies inside the output.
-            let to = unsafe { to.at(first * self.cout) };
+            let to = unsafe { to.at(first * self.cout()) };
             let product = Product {
                 layer: self,
-                panel: self.panels.panel(task % panels),
+                panel: self.packed.panels.panel(task % panels),
                 from: &from[first * self.cin..][..count * self.cin],
                 activation,
-                place: Place { to, width: self.cout, columns: usize::MAX, skip: 0, first: 0, residual },
+                place: Place { to, width: self.cout(), columns: usize::MAX, skip: 0, first: 0, residual },
             };
             by.isa.run(product);
         });
@@ -156,8 +167,8 @@ impl Product<'_> {
     #[inline(always)]
     fn panel<S: Simd, const NV: usize, const HALF: bool>(&self, simd: S) {
         let (layer, panel) = (self.layer, self.panel);
-        let weights = layer.weights.at(panel.packed_at(layer.cin));
-        let bias = layer.bias.at(panel.first);
+        let weights = layer.packed.weights.at(panel.packed_at(layer.cin));
+        let bias = layer.packed.bias.at(panel.first);
         let width = panel.registers() * S::LANES;
         let (low, high) = (simd.zero(), simd.splat(6.0));
         let mut cursor = Cursor { at: 0, column: 0 };

@@ -1,10 +1,11 @@
 //! The first convolution: 3×3 at stride 2 on colour images, `ReLU6`.
 
 use super::geometry::Geometry;
+use super::pointwise::Packed;
 use super::{By, Folded};
-use crate::buffer::{Buffer, Shared};
+use crate::buffer::Shared;
 use crate::convolution::Machine;
-use crate::gemm::{Block, Panel, Panels, row_blocks, with_panel};
+use crate::gemm::{Block, Panel, row_blocks, with_panel};
 use crate::isa::Kernel;
 use crate::simd::Simd;
 use crate::size;
@@ -12,35 +13,16 @@ use crate::size;
 const KERNEL: usize = 3;
 const COLOURS: usize = 3;
 
-pub(super) struct Stem {
-    panels: Panels,
-    channels: usize,
-    /// Panel by panel `[3 · 3 · 3][panel]`.
-    weights: Buffer,
-    bias: Buffer,
-}
+/// Weights `[3 · 3 · 3][panel]`.
+pub(super) struct Stem(Packed);
 
 impl Stem {
     pub(super) fn new(machine: &Machine, folded: Folded<'_>) -> Self {
-        let (channels, depth) = (folded.bias.len(), KERNEL * KERNEL * COLOURS);
-        assert!(channels > 0, "at least one channel");
-        assert_eq!(folded.weights.len(), size::floats([depth, channels]), "weights of the first convolution");
-        let lanes = machine.isa.lanes();
-        let panels = Panels::new(channels, lanes, machine.isa.halves());
-        let mut weights = Buffer::new(size::floats([depth, panels.padded()]));
-        let mut bias = Buffer::new(panels.padded());
-        bias[..channels].copy_from_slice(folded.bias);
-        for panel in (0..panels.count()).map(|index| panels.panel(index)) {
-            let width = panel.registers() * lanes;
-            for (k, row) in weights[panel.packed_at(depth)..][..depth * width].chunks_exact_mut(width).enumerate() {
-                row[..panel.width].copy_from_slice(&folded.weights[k * channels + panel.first..][..panel.width]);
-            }
-        }
-        Self { panels, channels, weights, bias }
+        Self(Packed::new(machine, KERNEL * KERNEL * COLOURS, folded))
     }
 
     pub(super) fn channels(&self) -> usize {
-        self.channels
+        self.0.channels
     }
 
     /// Floats of the padded image.
@@ -61,14 +43,14 @@ impl Stem {
         }
         let padded = &*padded;
         let (rows, columns) = geometry.output();
-        let to = Shared::new(&mut to[..rows * columns * self.channels]);
-        let panels = self.panels.count();
+        let to = Shared::new(&mut to[..rows * columns * self.channels()]);
+        let panels = self.0.panels.count();
         by.each(rows * panels, 0, &mut [], |task, _| {
             let y = task / panels;
             // SAFETY: an output row of this task's own.
-            let to = unsafe { to.at(y * columns * self.channels) };
+            let to = unsafe { to.at(y * columns * self.channels()) };
             let from = &padded[2 * y * row..][..KERNEL * row];
-            by.isa.run(Row { stem: self, panel: self.panels.panel(task % panels), from, pitch: row, columns, to });
+            by.isa.run(Row { stem: self, panel: self.0.panels.panel(task % panels), from, pitch: row, columns, to });
         });
     }
 }
@@ -96,12 +78,12 @@ impl Row<'_> {
         let (stem, panel) = (self.stem, self.panel);
         let run = KERNEL * COLOURS;
         let width = panel.registers() * S::LANES;
-        let weights = stem.weights.at(panel.packed_at(KERNEL * run));
+        let weights = stem.0.weights.at(panel.packed_at(KERNEL * run));
         row_blocks!(S, NV, HALF, self.columns, x, MR => {
             // SAFETY: bias and weights were packed for this panel; three rows of three pixels are
             // read inside the padded image; the output row is this task's own.
             unsafe {
-                let mut totals = Block::<S, MR, NV, HALF>::of(simd, stem.bias.at(panel.first));
+                let mut totals = Block::<S, MR, NV, HALF>::of(simd, stem.0.bias.at(panel.first));
                 for y in 0..KERNEL {
                     let mut left = [std::ptr::null(); MR];
                     for r in 0..MR {
@@ -113,7 +95,7 @@ impl Row<'_> {
                     for j in 0..Block::<S, MR, NV, HALF>::REGISTERS {
                         let value = simd.min(simd.max(totals.get(simd, r, j), simd.zero()), simd.splat(6.0));
                         let done = j * S::LANES;
-                        let at = (x + r) * stem.channels + panel.first + done;
+                        let at = (x + r) * stem.channels() + panel.first + done;
                         simd.store_first(self.to.add(at), value, panel.width - done);
                     }
                 }
