@@ -2,9 +2,15 @@
 
 #![forbid(unsafe_code)]
 
+mod backbone;
+mod cache;
 mod error;
+mod extractor;
 mod lite0;
 mod weights;
 
+pub use backbone::Backbone;
+pub use cache::FeatureCache;
 pub use error::BackboneError;
+pub use extractor::{Extracted, Extractor};
 pub use lite0::EfficientNetLite0;

@@ -5,11 +5,16 @@ use rehearsal_kernels::{
     mobile::{BlockParameters, Folded, MobileNet},
 };
 
-use crate::{BackboneError, weights::Weights};
+use rehearsal_data::{Image, ImageShape, Interpolation, Preprocessing};
+use rehearsal_files::sha256::sha256;
+
+use crate::{Backbone, BackboneError, weights::Weights};
 
 /// Channels after the first convolution, and features.
 const STEM: usize = 32;
 const FEATURES: usize = 1280;
+/// Height and width of the images that it was trained on.
+const SIZE: usize = 224;
 
 /// Blocks of one form: the first has the stride, the others stride 1.
 struct Stage {
@@ -87,6 +92,7 @@ impl BlockLayers {
 pub struct EfficientNetLite0 {
     machine: Machine,
     network: MobileNet,
+    sha256: String,
 }
 
 impl EfficientNetLite0 {
@@ -116,7 +122,7 @@ impl EfficientNetLite0 {
         let head = Layer::read(&weights, "head", &[channels, FEATURES], FEATURES)?;
         let parameters: Vec<BlockParameters<'_>> = blocks.iter().map(BlockLayers::parameters).collect();
         let network = MobileNet::new(&machine, stem.folded(), &parameters, head.folded());
-        Ok(Self { machine, network })
+        Ok(Self { machine, network, sha256: sha256(bytes) })
     }
 
     /// Features of an image.
@@ -132,5 +138,39 @@ impl EfficientNetLite0 {
         let mut features = vec![0.0; n * FEATURES];
         self.network.run(&self.machine, images, Shape { n, h: size, w: size, c: 3 }, &mut features);
         features
+    }
+}
+
+impl Backbone for EfficientNetLite0 {
+    fn name(&self) -> &'static str {
+        "efficientnet-lite0"
+    }
+
+    fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    fn preprocessing(&self) -> Preprocessing {
+        Preprocessing {
+            shape: ImageShape { height: SIZE, width: SIZE, channels: 3 },
+            crop: 0.875,
+            interpolation: Interpolation::Bicubic,
+            mean: [127.0; 3],
+            std: [128.0; 3],
+        }
+    }
+
+    fn dimensions(&self) -> usize {
+        FEATURES
+    }
+
+    fn features(&self, images: &[Image]) -> Vec<f32> {
+        if images.is_empty() {
+            return Vec::new();
+        }
+        let preprocessing = self.preprocessing();
+        let mut values = Vec::with_capacity(images.len() * preprocessing.shape.bytes());
+        images.iter().for_each(|image| preprocessing.normalize(image, &mut values));
+        self.run(&values, images.len(), SIZE)
     }
 }

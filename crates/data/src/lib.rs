@@ -68,7 +68,7 @@ pub use in_memory::InMemory;
 pub use incomplete::{Count, Incomplete};
 pub use limits::LONGEST_SIDE;
 pub use pixels::{Image, ImageShape};
-pub use preprocessing::{Interpolation, Preprocessing};
+pub use preprocessing::{Interpolation, PhotoFile, Preprocessing};
 pub use progress::{Progress, Unit};
 pub use rehearsal_files::text::printable;
 pub use source::{Skipped, Source, Split};

@@ -49,6 +49,26 @@ pub struct Preprocessing {
     pub std: [f32; 3],
 }
 
+/// An image file, read but not decoded: enough to know whether it is known.
+pub struct PhotoFile<'a> {
+    path: &'a Path,
+    bytes: Vec<u8>,
+    /// Of its bytes: the identity of a photo.
+    pub sha256: [u8; 32],
+}
+
+impl<'a> PhotoFile<'a> {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read ([`DataError::Unreadable`]), or is not a regular file ([`DataError::Image`]).
+    pub fn read(path: &'a Path) -> Result<Self, DataError> {
+        let bytes = read_bytes(path)?.map_err(|why| DataError::Image { path: path.into(), why })?;
+        let sha256 = Sha256::digest(&bytes).into();
+        Ok(Self { path, bytes, sha256 })
+    }
+}
+
 impl Preprocessing {
     /// For a network that is trained from nothing: the whole part, bilinear, bytes as 0 to 1.
     pub const fn plain(shape: ImageShape) -> Self {
@@ -60,10 +80,17 @@ impl Preprocessing {
     /// # Errors
     /// The file cannot be read ([`DataError::Unreadable`]), or is not an image ([`DataError::Image`]).
     pub fn load(&self, path: &Path) -> Result<Decoded, DataError> {
-        let bad = |why: String| DataError::Image { path: path.into(), why };
-        let bytes = read_bytes(path)?.map_err(bad)?;
-        let image = self.fit(&decode(&bytes).map_err(bad)?);
-        Ok(Decoded { image, sha256: Sha256::digest(&bytes).into() })
+        let file = PhotoFile::read(path)?;
+        Ok(Decoded { image: self.decode(&file)?, sha256: file.sha256 })
+    }
+
+    /// Decodes an image file that was read, turned as EXIF says.
+    ///
+    /// # Errors
+    /// It is not an image ([`DataError::Image`]).
+    pub fn decode(&self, file: &PhotoFile<'_>) -> Result<Image, DataError> {
+        let picture = decode(&file.bytes).map_err(|why| DataError::Image { path: file.path.into(), why })?;
+        Ok(self.fit(&picture))
     }
 
     /// An image that is in memory.

@@ -1,0 +1,97 @@
+//! From files of photos to features: read, looked up, decoded and computed in batches, so that memory
+//! does not grow with the number of photos.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+use rehearsal_data::{DataError, Image, PhotoFile, Progress, Unit};
+use rehearsal_gaussian::Feature;
+
+use crate::{Backbone, FeatureCache};
+
+/// Photos that are in memory at a time.
+const AT_ONCE: usize = 32;
+
+/// Computes features of photos, each once.
+pub struct Extractor {
+    backbone: Box<dyn Backbone>,
+    cache: Option<FeatureCache>,
+}
+
+/// The features of a photo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extracted {
+    /// SHA-256 of the photo's file.
+    pub sha256: [u8; 32],
+    /// Its features.
+    pub feature: Feature,
+}
+
+/// A photo on its way: its features are known, or its pixels are there to compute them.
+enum Found {
+    Known(Extracted),
+    New([u8; 32], Image),
+}
+
+impl Extractor {
+    /// Of this backbone, with a cache below `root` if there is one.
+    pub fn new(backbone: Box<dyn Backbone>, root: Option<&Path>) -> Self {
+        let cache = root.map(|root| FeatureCache::new(root, &*backbone));
+        Self { backbone, cache }
+    }
+
+    /// The backbone.
+    pub fn backbone(&self) -> &dyn Backbone {
+        &*self.backbone
+    }
+
+    /// The features of photos, in the order of `paths`.
+    pub fn extract<P: AsRef<Path> + Sync>(
+        &self,
+        paths: &[P],
+        progress: &dyn Progress,
+    ) -> Vec<Result<Extracted, DataError>> {
+        progress.begin("computing features", Unit::Items, 0, Some(paths.len() as u64));
+        let mut extracted = Vec::with_capacity(paths.len());
+        for paths in paths.chunks(AT_ONCE) {
+            // One photo at a time: they differ in size, and a thread that finishes early takes the next.
+            let found: Vec<_> = paths.par_iter().with_max_len(1).map(|path| self.find(path.as_ref())).collect();
+            extracted.extend(self.compute(found));
+            progress.advance(paths.len() as u64);
+        }
+        progress.end();
+        extracted
+    }
+
+    fn find(&self, path: &Path) -> Result<Found, DataError> {
+        let file = PhotoFile::read(path)?;
+        let sha256 = file.sha256;
+        match self.cache.as_ref().and_then(|cache| cache.get(&sha256)) {
+            Some(feature) => Ok(Found::Known(Extracted { sha256, feature })),
+            None => Ok(Found::New(sha256, self.backbone.preprocessing().decode(&file)?)),
+        }
+    }
+
+    /// Computes what is new, all of it together.
+    fn compute(&self, found: Vec<Result<Found, DataError>>) -> Vec<Result<Extracted, DataError>> {
+        let new = found.iter().filter_map(|found| match found {
+            Ok(Found::New(_, image)) => Some(image.clone()),
+            _ => None,
+        });
+        let images: Vec<Image> = new.collect();
+        let values = self.backbone.features(&images);
+        let mut rows = values.chunks_exact(self.backbone.dimensions());
+        let mut finish = |found| match found {
+            Found::Known(extracted) => extracted,
+            Found::New(sha256, _) => {
+                let row = rows.next().expect("a row of features for each image");
+                let feature = Feature::new(row).expect("finite features of a network with finite weights");
+                if let Some(cache) = &self.cache {
+                    cache.keep(&sha256, &feature);
+                }
+                Extracted { sha256, feature }
+            }
+        };
+        found.into_iter().map(|found| found.map(&mut finish)).collect()
+    }
+}

@@ -1,0 +1,93 @@
+//! Photos become features once: the second time they come from the cache, whatever they are called.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::{
+    fs,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use image::{Rgb, RgbImage};
+use rehearsal_backbone::{Backbone, Extractor};
+use rehearsal_data::{DataError, Image, ImageShape, Preprocessing};
+
+/// The mean of each colour, and a count of the images that it was asked for.
+struct Means(Arc<AtomicUsize>);
+
+impl Backbone for Means {
+    fn name(&self) -> &'static str {
+        "means"
+    }
+    fn sha256(&self) -> &'static str {
+        "0123456789abcdef0123456789abcdef"
+    }
+    fn preprocessing(&self) -> Preprocessing {
+        Preprocessing::plain(ImageShape { height: 4, width: 4, channels: 3 })
+    }
+    fn dimensions(&self) -> usize {
+        3
+    }
+    fn features(&self, images: &[Image]) -> Vec<f32> {
+        self.0.fetch_add(images.len(), Ordering::Relaxed);
+        let mean = |image: &Image, c: usize| image.iter().skip(c).step_by(3).map(|&byte| f32::from(byte)).sum::<f32>();
+        images.iter().flat_map(|image| [0, 1, 2].map(|c| mean(image, c))).collect()
+    }
+}
+
+fn photo(directory: &std::path::Path, name: &str, colour: u8) -> PathBuf {
+    let path = directory.join(name);
+    RgbImage::from_pixel(9, 7, Rgb([colour, 100, 255 - colour])).save(&path).unwrap();
+    path
+}
+
+#[test]
+fn features_are_computed_once_per_photo_and_damage_costs_a_second_computation_only() {
+    let place = tempfile::tempdir().unwrap();
+    let cache = place.path().join("cache");
+    let computed = Arc::new(AtomicUsize::new(0));
+    let extractor = || Extractor::new(Box::new(Means(Arc::clone(&computed))), Some(&cache));
+    let mut paths: Vec<PathBuf> = (0..70).map(|i| photo(place.path(), &format!("{i}.png"), i)).collect();
+    let first = extractor().extract(&paths, &());
+    assert_eq!(computed.load(Ordering::Relaxed), 70);
+    // Under other names, in another order, they are the same photos.
+    paths.reverse();
+    let renamed = place.path().join("renamed.png");
+    fs::rename(&paths[0], &renamed).unwrap();
+    paths[0] = renamed;
+    let second = extractor().extract(&paths, &());
+    assert_eq!(computed.load(Ordering::Relaxed), 70, "all of them from the cache");
+    for (a, b) in first.iter().zip(second.iter().rev()) {
+        assert_eq!(a.as_ref().unwrap(), b.as_ref().unwrap());
+    }
+    let kept: Vec<PathBuf> = fs::read_dir(cache.join("means-0123456789abcdef"))
+        .unwrap()
+        .flat_map(|shard| fs::read_dir(shard.unwrap().path()).unwrap().map(|file| file.unwrap().path()))
+        .collect();
+    assert_eq!(kept.len(), 70, "and nothing half written");
+    let mut bytes = fs::read(&kept[0]).unwrap();
+    bytes[2] ^= 1;
+    fs::write(&kept[0], &bytes).unwrap();
+    fs::write(&kept[1], b"").unwrap();
+    let third = extractor().extract(&paths, &());
+    assert_eq!(computed.load(Ordering::Relaxed), 72);
+    for (a, b) in second.iter().zip(&third) {
+        assert_eq!(a.as_ref().unwrap(), b.as_ref().unwrap());
+    }
+}
+
+#[test]
+fn a_file_that_is_not_an_image_is_an_error_of_its_own() {
+    let place = tempfile::tempdir().unwrap();
+    let bad = place.path().join("bad.jpg");
+    fs::write(&bad, b"not an image").unwrap();
+    let paths =
+        [photo(place.path(), "a.png", 3), bad, place.path().join("absent.png"), photo(place.path(), "b.png", 9)];
+    let found = Extractor::new(Box::new(Means(Arc::default())), None).extract(&paths, &());
+    assert!(found[0].is_ok() && found[3].is_ok());
+    assert!(matches!(found[1], Err(DataError::Image { .. })));
+    assert!(matches!(found[2], Err(DataError::Unreadable { .. })));
+}
