@@ -1,13 +1,13 @@
 //! From files of photos to features: read, looked up, decoded and computed in batches, so that memory
 //! does not grow with the number of photos.
 
-use std::path::Path;
+use std::{ops::ControlFlow, path::Path, sync::Arc};
 
 use rayon::prelude::*;
 use rehearsal_data::{DataError, Image, PhotoFile, Progress, Unit};
 use rehearsal_gaussian::Feature;
 
-use crate::{Backbone, FeatureCache};
+use crate::{Backbone, FeatureCache, thumbnail::thumbnail};
 
 /// Photos that are in memory at a time.
 const AT_ONCE: usize = 32;
@@ -25,6 +25,8 @@ pub struct Extracted {
     pub sha256: [u8; 32],
     /// Its features.
     pub feature: Feature,
+    /// A small JPEG file of it.
+    pub thumbnail: Arc<[u8]>,
 }
 
 /// A photo on its way: its features are known, or its pixels are there to compute them.
@@ -51,23 +53,43 @@ impl Extractor {
         paths: &[P],
         progress: &dyn Progress,
     ) -> Vec<Result<Extracted, DataError>> {
-        progress.begin("computing features", Unit::Items, 0, Some(paths.len() as u64));
-        let mut extracted = Vec::with_capacity(paths.len());
-        for paths in paths.chunks(AT_ONCE) {
+        let mut all = Vec::with_capacity(paths.len());
+        self.for_each(paths, progress, |_, extracted| {
+            all.push(extracted);
+            ControlFlow::Continue(())
+        });
+        all
+    }
+
+    /// Calls `each` with the number of a photo and its features, in the order of `paths`, until it
+    /// breaks. Only some photos are in memory at a time.
+    pub fn for_each<P: AsRef<Path> + Sync>(
+        &self,
+        paths: &[P],
+        progress: &dyn Progress,
+        mut each: impl FnMut(usize, Result<Extracted, DataError>) -> ControlFlow<()>,
+    ) {
+        progress.begin("reading photos", Unit::Items, 0, Some(paths.len() as u64));
+        let mut number = 0;
+        'all: for paths in paths.chunks(AT_ONCE) {
             // One photo at a time: they differ in size, and a thread that finishes early takes the next.
             let found: Vec<_> = paths.par_iter().with_max_len(1).map(|path| self.find(path.as_ref())).collect();
-            extracted.extend(self.compute(found));
+            for extracted in self.compute(found) {
+                if each(number, extracted).is_break() {
+                    break 'all;
+                }
+                number += 1;
+            }
             progress.advance(paths.len() as u64);
         }
         progress.end();
-        extracted
     }
 
     fn find(&self, path: &Path) -> Result<Found, DataError> {
         let file = PhotoFile::read(path)?;
         let sha256 = file.sha256;
-        match self.cache.as_ref().and_then(|cache| cache.get(&sha256)) {
-            Some(feature) => Ok(Found::Known(Extracted { sha256, feature })),
+        match self.cache.as_ref().and_then(|cache| cache.get(sha256)) {
+            Some(extracted) => Ok(Found::Known(extracted)),
             None => Ok(Found::New(sha256, self.backbone.preprocessing().decode(&file)?)),
         }
     }
@@ -83,13 +105,15 @@ impl Extractor {
         let mut rows = values.chunks_exact(self.backbone.dimensions());
         let mut finish = |found| match found {
             Found::Known(extracted) => extracted,
-            Found::New(sha256, _) => {
+            Found::New(sha256, image) => {
                 let row = rows.next().expect("a row of features for each image");
                 let feature = Feature::new(row).expect("finite features of a network with finite weights");
+                let thumbnail = thumbnail(&image, self.backbone.preprocessing().shape);
+                let extracted = Extracted { sha256, feature, thumbnail };
                 if let Some(cache) = &self.cache {
-                    cache.keep(&sha256, &feature);
+                    cache.keep(&extracted);
                 }
-                Extracted { sha256, feature }
+                extracted
             }
         };
         found.into_iter().map(|found| found.map(&mut finish)).collect()

@@ -7,6 +7,7 @@ mod cache;
 mod error;
 mod extractor;
 mod lite0;
+mod thumbnail;
 mod weights;
 
 pub use backbone::Backbone;

@@ -1,15 +1,20 @@
 //! The command line.
 
 pub mod data;
+#[cfg(feature = "training")]
 pub mod grid;
+#[cfg(feature = "training")]
 pub mod learning;
 pub mod model;
+#[cfg(feature = "training")]
 mod settings;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+#[cfg(feature = "training")]
 use rehearsal::device::DeviceName;
+#[cfg(feature = "training")]
 pub use settings::{RunVerb, Settings, Verb};
 
 /// Image classifiers that keep learning: from folders of photos, without forgetting what they knew.
@@ -34,26 +39,33 @@ pub enum Command {
     Use(model::Use),
     /// Look at what a model remembers, and remove from it
     Memory(model::Memory),
-    /// Rename a class of a model, or retire it
+    /// Rename, merge or retire classes of a model
     Class(model::Class),
     /// Write a model for other programs: ONNX, or weights for PyTorch
     Export(model::Export),
+    /// Write the features of photos for other programs
+    Features(model::Features),
     /// Train on a stream of tasks and measure forgetting
+    #[cfg(feature = "training")]
     Run(Box<Run>),
     /// List methods, memory policies and retrievals: their costs and valid combinations
+    #[cfg(feature = "training")]
     List(List),
     /// Download, check and inspect data sets
     Data(data::Data),
     /// Run a grid of experiments, in parallel and resumable
+    #[cfg(feature = "training")]
     Grid(grid::Grid),
     /// Write tables and figures from runs
     Report(Report),
     /// Compare two runs, or two sets of runs
     Compare(Compare),
     /// Measure speed
+    #[cfg(feature = "training")]
     Bench(Bench),
 }
 
+#[cfg(feature = "training")]
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -65,6 +77,7 @@ pub struct List {
     pub json: bool,
 }
 
+#[cfg(feature = "training")]
 const RUN_EXAMPLES: &str = "\
 Examples:
   rehearsal run                                    PCR + balanced on the embedded images
@@ -82,6 +95,7 @@ Examples:
 An experiment file has the names of the flags (tasks = 5, class-order = \"natural\", …), and these settings without a flag:
 ";
 
+#[cfg(feature = "training")]
 #[derive(clap::Args)]
 #[command(after_help = format!("{RUN_EXAMPLES}{}", settings::only_in_files()))]
 pub struct Run {
@@ -104,12 +118,14 @@ pub struct Run {
     pub settings: Settings<RunVerb>,
 }
 
+#[cfg(feature = "training")]
 #[derive(clap::Args)]
 pub struct Bench {
     #[command(subcommand)]
     pub what: Benchmark,
 }
 
+#[cfg(feature = "training")]
 #[derive(Subcommand)]
 pub enum Benchmark {
     /// Time one step of PCR with balanced retrieval; prints one line of JSON with median milliseconds
@@ -120,6 +136,7 @@ step:  virtual step (forward and backward on 20 images), score, select, train")]
     Step(StepBench),
 }
 
+#[cfg(feature = "training")]
 #[derive(clap::Args)]
 pub struct StepBench {
     /// Channels after the first convolution

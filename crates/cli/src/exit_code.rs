@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 
 use anyhow::Error;
+#[cfg(feature = "training")]
 use rehearsal::{config::ConfigError, device::DeviceError, experiment::ExperimentError, learner::LearnerError};
 use rehearsal_data::{DataError, choice::UnknownName};
 use rehearsal_files::regular::is_wrong_place;
+#[cfg(feature = "training")]
 use rehearsal_grid::PlanError;
 use rehearsal_model::ModelError;
 use rehearsal_report::report::WriteError;
@@ -34,16 +36,20 @@ pub fn is_user_error(error: &Error) -> bool {
     fn is<E: std::error::Error + Send + Sync + 'static>(error: &Error, judge: impl Fn(&E) -> bool) -> bool {
         error.downcast_ref().is_some_and(judge)
     }
-    is(error, |_: &UserError| true)
-        || is(error, |_: &UnknownName| true)
-        || is(error, |_: &ConfigError| true)
+    #[cfg(feature = "training")]
+    let in_training = is(error, |_: &ConfigError| true)
         || is(error, |_: &DeviceError| true)
-        || is(error, DataError::is_user_error)
-        || is(error, DirectoryError::is_user_error)
         || is(error, LearnerError::is_user_error)
         || is(error, ExperimentError::is_user_error)
+        || is(error, PlanError::is_user_error);
+    #[cfg(not(feature = "training"))]
+    let in_training = false;
+    in_training
+        || is(error, |_: &UserError| true)
+        || is(error, |_: &UnknownName| true)
+        || is(error, DataError::is_user_error)
+        || is(error, DirectoryError::is_user_error)
         || is(error, ModelError::is_user_error)
-        || is(error, PlanError::is_user_error)
         || is(error, WriteError::is_user_error)
         || is(error, is_wrong_place)
 }
@@ -63,7 +69,9 @@ mod tests {
         for error in [
             UserError("no".into()).into(),
             wrong().into(),
+            #[cfg(feature = "training")]
             ExperimentError::from(wrong()).into(),
+            #[cfg(feature = "training")]
             PlanError::from(wrong()).into(),
             Err::<(), _>(wrong()).context("in a grid").unwrap_err(),
             Err::<(), _>(io::Error::from(io::ErrorKind::NotADirectory)).context("cannot be written").unwrap_err(),

@@ -1,15 +1,12 @@
 //! Ctrl-C, or a request to terminate: the first stops at a checkpoint, the second at once.
 
-use std::{
-    io::{self, Read},
-    ops::ControlFlow,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use anyhow::{Context, Result};
+#[cfg(feature = "training")]
 use rehearsal::observer::{Observer, StepEvent};
 
 /// Requests to stop.
@@ -34,6 +31,7 @@ impl Asked {
         Self::listen(move |times| if times > 1 { std::process::exit(130) } else { say() })
     }
 
+    #[cfg(feature = "training")]
     /// Starts to listen for one run under a scheduler: `say` answers the first request. Later requests change nothing,
     /// because a script and the scheduler may both send one.
     pub fn listen_for_batch(say: impl Fn() + Send + 'static) -> Result<Self> {
@@ -44,12 +42,13 @@ impl Asked {
         })
     }
 
+    #[cfg(feature = "training")]
     /// Also counts the end of standard input as a request: the process at its other end closed it or has ended.
     pub fn or_when_input_ends(self) -> Self {
         let ended = Arc::clone(&self.input_ended);
         std::thread::spawn(move || {
             let mut ignored = [0; 64];
-            while io::stdin().read(&mut ignored).is_ok_and(|count| count > 0) {}
+            while std::io::Read::read(&mut std::io::stdin(), &mut ignored).is_ok_and(|count| count > 0) {}
             ended.store(true, Ordering::Relaxed);
         });
         self
@@ -66,6 +65,7 @@ impl Asked {
     }
 }
 
+#[cfg(feature = "training")]
 /// Passes events on to another observer, and stops the run on request.
 pub struct Interrupt<O> {
     /// The other observer.
@@ -74,14 +74,15 @@ pub struct Interrupt<O> {
     pub asked: Asked,
 }
 
+#[cfg(feature = "training")]
 impl<O: Observer> Observer for Interrupt<O> {
     fn before_step(&mut self, learner: &rehearsal::Learner) {
         self.shown.before_step(learner);
     }
 
-    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
+    fn step(&mut self, event: &StepEvent) -> std::ops::ControlFlow<()> {
         let shown = self.shown.step(event);
-        if self.asked.to_stop() { ControlFlow::Break(()) } else { shown }
+        if self.asked.to_stop() { std::ops::ControlFlow::Break(()) } else { shown }
     }
 
     fn task(&mut self, task: usize, row: &[f64]) {

@@ -7,6 +7,7 @@
 mod args;
 mod commands;
 mod exit_code;
+#[cfg(feature = "training")]
 mod flags;
 mod hints;
 mod interrupt;
@@ -22,10 +23,12 @@ use clap::Parser;
 use rehearsal_data::printable;
 
 use args::{Args, Command};
+#[cfg(feature = "training")]
 use flags::as_flags;
 
 fn main() -> ExitCode {
     signals::handle();
+    #[cfg(feature = "training")]
     rehearsal_runs::set_job_lookup(rehearsal_grid::slurm::Scheduler::is_running);
     let command = Args::parse().command;
     let done = match &command {
@@ -37,19 +40,27 @@ fn main() -> ExitCode {
         Command::Memory(memory) => commands::memory::memory(memory),
         Command::Class(class) => commands::class::class(class),
         Command::Export(export) => commands::export::export(export),
+        Command::Features(features) => commands::features::features(features),
+        #[cfg(feature = "training")]
         Command::Run(run) => commands::run::run(run),
+        #[cfg(feature = "training")]
         Command::List(list) => commands::list::list(list),
         Command::Data(data) => commands::data::data(data),
+        #[cfg(feature = "training")]
         Command::Bench(bench) => commands::bench::bench(bench),
+        #[cfg(feature = "training")]
         Command::Grid(grid) => commands::grid::grid(grid),
         Command::Report(report) => commands::report::report(report),
         Command::Compare(compare) => commands::compare::compare(compare),
     };
     done.unwrap_or_else(|error| {
         let text = format!("error: {error:#}");
-        // `run` and `grid` have settings from files, too, and say themselves which are flags.
-        let quotes_files = matches!(command, Command::Run(_) | Command::Grid(_));
-        let text = if quotes_files { text } else { as_flags(&text) };
+        #[cfg(feature = "training")]
+        let text = {
+            // `run` and `grid` have settings from files, too, and say themselves which are flags.
+            let quotes_files = matches!(command, Command::Run(_) | Command::Grid(_));
+            if quotes_files { text } else { as_flags(&text) }
+        };
         // `run` and `grid` bring their hint along.
         let (text, hint) = text.split_once("\nhint: ").map_or((&*text, None), |(text, hint)| (text, Some(hint)));
         printer::message(&printable(text));

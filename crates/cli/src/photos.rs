@@ -1,7 +1,14 @@
 //! Folders of photos, read with a progress bar and messages.
 
-use rehearsal_data::{Progress, printable};
-use rehearsal_model::{FolderNotice, FolderReader};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use rehearsal_data::{
+    Progress,
+    photos::{ScanOptions, find},
+    printable,
+};
+use rehearsal_model::{Features, FolderNotice, FolderReader, Input, Model};
 
 use crate::printer::{Bar, message};
 
@@ -15,4 +22,22 @@ pub fn with_reader<T>(follow_links: bool, skip_bad: bool, quiet: bool, read: imp
         }
     };
     read(&mut FolderReader { follow_links, skip_bad, progress: &*bar, notice: &mut notice })
+}
+
+/// The features of all photos below a folder, for a change that needs photos which the model no longer
+/// remembers.
+pub fn given(model: &Model, folder: Option<&Path>) -> Result<Features> {
+    folder.map_or_else(|| Ok(Features::new()), |folder| features(model, &[folder.into()]))
+}
+
+/// The features of photos, by their digests, as the current version of a model reads them.
+pub fn features(model: &Model, paths: &[PathBuf]) -> Result<Features> {
+    let reader = model.current()?.reader()?;
+    let (files, _) = find(paths, &ScanOptions { follow_links_outside: false })?;
+    let seen = with_reader(false, false, false, |with| with.read(&files, &reader))?;
+    let feature = |seen: rehearsal_model::Seen| match seen.input {
+        Input::Features(feature) => Some((seen.digest, feature)),
+        Input::Pixels(_) => None,
+    };
+    Ok(seen.into_iter().flatten().filter_map(feature).collect())
 }

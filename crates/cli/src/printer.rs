@@ -5,11 +5,19 @@ mod columns;
 mod comparison;
 mod font;
 mod learning;
+#[cfg(feature = "training")]
+mod learning_bar;
+#[cfg(feature = "training")]
 mod overview;
+#[cfg(feature = "training")]
 mod progress;
+#[cfg(feature = "training")]
 mod summary;
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
 use rehearsal_data::printable;
 
@@ -17,11 +25,19 @@ pub use bar::Bar;
 pub use columns::{clipped, columns, display_width, padded, terminal_columns};
 pub use comparison::{comparison, comparison_json};
 pub use font::draw_text;
-pub use learning::{LearningBar, score_text, session_text};
+pub use learning::{interval_text, score_text, session_text};
+#[cfg(feature = "training")]
+pub use learning_bar::LearningBar;
+#[cfg(feature = "training")]
 pub use overview::Overview;
+#[cfg(feature = "training")]
 pub use progress::{Progress, clock};
 pub use rehearsal_files::text::{plural, thousands as count};
+#[cfg(feature = "training")]
 pub use summary::summary;
+
+/// How often a line is written if there is no terminal.
+const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// The longest name of a class in a table of 60 columns.
 pub const LONGEST_NAME: usize = 28;

@@ -1,5 +1,6 @@
 //! What every crate of Rehearsal does with files, once: replace them whole ([`atomic`]), read them only if they are
-//! regular ([`regular`]), keep other processes away ([`lock`]), and notice changed bytes ([`sha256`], [`seal`]).
+//! regular ([`regular`]), keep other processes away ([`lock`]), and notice changed bytes ([`sha256`], [`seal`],
+//! [`model_file`]).
 //! Beside that: [`threads`], [`pattern`]s of paths, and numbers and names as [`text`].
 //!
 //! ```
@@ -17,6 +18,7 @@
 
 pub mod atomic;
 pub mod lock;
+pub mod model_file;
 pub mod pattern;
 pub mod regular;
 pub mod seal;

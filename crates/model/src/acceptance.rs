@@ -1,11 +1,15 @@
 //! The acceptance check: how much a session forgot of the classes known before, on the same holdout
 //! images, and whether the difference may be chance.
 
-use rehearsal::learner::Classes;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
 use rehearsal_measure::mcnemar_of;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, ClassScore, Score};
+use crate::{Answer, ClassScore, Digest, Score};
 
 /// The significance level.
 const CHANCE: f64 = 0.05;
@@ -47,24 +51,32 @@ impl Change {
 impl Acceptance {
     /// Compares the answers of the version before, which knew `known`, with those of the version
     /// after, which knows `classes`, on the same examples.
-    pub(crate) fn new(before: &[Answer], known: Option<&Classes>, after: &[Answer], classes: &Classes) -> Self {
-        let is_old = |class| known.is_some_and(|known: &Classes| known.active().any(|old| old == class));
+    pub(crate) fn new(before: &[Answer], known: &[Arc<str>], after: &[Answer], classes: &[Arc<str>]) -> Self {
+        let is_old = |class: &Arc<str>| known.contains(class);
+        let later: BTreeMap<Digest, &Answer> = after.iter().map(|answer| (answer.digest, answer)).collect();
+        let pairs = before.iter().filter(|answer| is_old(&answer.class));
         let pairs: Vec<(&Answer, &Answer)> =
-            before.iter().zip(after).filter(|(_, answer)| is_old(answer.class)).collect();
-        let right = |answers: Vec<&Answer>| answers.iter().map(|answer| answer.right).collect::<Vec<bool>>();
+            pairs.filter_map(|answer| Some((answer, *later.get(&answer.digest)?))).collect();
+        let right = |answers: Vec<&Answer>| answers.iter().map(|answer| answer.is_right()).collect::<Vec<bool>>();
         let (first, second): (Vec<&Answer>, Vec<&Answer>) = pairs.into_iter().unzip();
         let old = (!first.is_empty()).then(|| Change {
             before: Score::of(first.iter().copied()),
             after: Score::of(second.iter().copied()),
             p: mcnemar_of(&right(first.clone()), &right(second.clone())).p,
         });
-        let new = Score::of(after.iter().filter(|answer| !is_old(answer.class)));
-        let of_class = |class| ClassScore {
-            class: classes.name(class).to_string(),
-            score: Score::of(after.iter().filter(|answer| answer.class == class)),
-            right_before: is_old(class).then(|| Score::of(before.iter().filter(|answer| answer.class == class)).right),
+        let new = Score::of(after.iter().filter(|answer| !is_old(&answer.class)));
+        // Of a class that was known, on the same photos.
+        let compared: BTreeSet<Digest> = before.iter().map(|answer| answer.digest).collect();
+        let of_class = |class: &Arc<str>| {
+            let is_old = is_old(class);
+            let counts = |answer: &&Answer| answer.class == *class && (!is_old || compared.contains(&answer.digest));
+            ClassScore {
+                class: class.to_string(),
+                score: Score::of(after.iter().filter(counts)),
+                right_before: is_old.then(|| Score::of(before.iter().filter(counts)).right),
+            }
         };
-        Self { old, new: (new.total > 0).then_some(new), by_class: classes.active().map(of_class).collect() }
+        Self { old, new: (new.total > 0).then_some(new), by_class: classes.iter().map(of_class).collect() }
     }
 
     /// Whether the classes known before lost more than `most` percentage points.
@@ -76,26 +88,28 @@ impl Acceptance {
 
 #[cfg(test)]
 mod tests {
-    use rehearsal::sample::Class;
-
     use super::*;
 
     fn answers(list: &[(u16, bool)]) -> Vec<Answer> {
-        let answer = |&(class, right)| Answer { class: Class(class), predicted: "x".into(), probability: 0.5, right };
-        list.iter().map(answer).collect()
+        let name = |class: u16| -> Arc<str> { ["a", "b", "c"][usize::from(class)].into() };
+        let answer = |(number, &(class, right)): (usize, &(u16, bool))| Answer {
+            digest: Digest::of(&number.to_le_bytes()),
+            class: name(class),
+            predicted: if right { name(class) } else { "x".into() },
+            probability: 0.5,
+        };
+        list.iter().enumerate().map(answer).collect()
     }
 
-    fn known(names: &[&str]) -> Classes {
-        let mut classes = Classes::default();
-        names.iter().for_each(|name| assert!(classes.appear(name).is_some()));
-        classes
+    fn known(names: &[&str]) -> Vec<Arc<str>> {
+        names.iter().map(|name| (*name).into()).collect()
     }
 
     #[test]
     fn only_the_classes_known_before_count_and_chance_is_called_chance() {
         let before = answers(&[(0, true), (0, true), (1, true), (1, false), (2, false)]);
         let after = answers(&[(0, true), (0, false), (1, true), (1, false), (2, true)]);
-        let acceptance = Acceptance::new(&before, Some(&known(&["a", "b"])), &after, &known(&["a", "b", "c"]));
+        let acceptance = Acceptance::new(&before, &known(&["a", "b"]), &after, &known(&["a", "b", "c"]));
         let change = acceptance.old.unwrap();
         assert_eq!((change.before, change.after), (Score { right: 3, total: 4 }, Score { right: 2, total: 4 }));
         assert!((change.points_lost() - 25.0).abs() < 1e-9 && change.is_within_chance());
@@ -105,10 +119,10 @@ mod tests {
         assert_eq!((acceptance.by_class[2].class.as_str(), acceptance.by_class[2].points_lost()), ("c", None));
         let all: Vec<(u16, bool)> = (0..20).map(|_| (0, true)).collect();
         let half: Vec<(u16, bool)> = (0..20).map(|i| (0, i % 2 == 0)).collect();
-        let acceptance = Acceptance::new(&answers(&all), Some(&known(&["a"])), &answers(&half), &known(&["a"]));
+        let acceptance = Acceptance::new(&answers(&all), &known(&["a"]), &answers(&half), &known(&["a"]));
         assert!(!acceptance.old.unwrap().is_within_chance(), "ten of twenty lost, none won: p = 2 / 1024");
         assert_eq!(
-            Acceptance::new(&[], None, &answers(&half), &known(&["a"])).old,
+            Acceptance::new(&[], &[], &answers(&half), &known(&["a"])).old,
             None,
             "a first session loses nothing"
         );

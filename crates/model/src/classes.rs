@@ -1,6 +1,10 @@
 //! Renaming and retiring classes. Each change makes a version, so it can be rolled back.
 
-use crate::{Event, Model, ModelError, ModelSettings, Version, threshold::threshold};
+use std::collections::BTreeSet;
+
+use rehearsal_files::pattern::fits_end;
+
+use crate::{Digest, Event, Features, Model, ModelError, ModelSettings, Version, exact::Exact, version::Kind};
 
 impl Model {
     /// Renames a class.
@@ -12,7 +16,7 @@ impl Model {
             return Err(ModelError::Refused("the new name of a class is empty: give it at least one letter".into()));
         }
         let mut version = self.current()?;
-        version.learner.rename_class(from, to)?;
+        version.rename_class(from, to)?;
         let (from, to) = (from.to_owned(), to.to_owned());
         self.add(version, |version| Event::Renamed { version, from, to })
     }
@@ -21,19 +25,46 @@ impl Model {
     ///
     /// # Errors
     /// There is no such class, or fewer than two would be left.
-    pub fn retire_class(&mut self, name: &str) -> Result<u32, ModelError> {
+    pub fn retire_class(&mut self, name: &str, given: &Features) -> Result<u32, ModelError> {
         let mut version = self.current()?;
-        let class = version.learner.classes().find(name);
-        version.learner.retire_class(name)?;
-        if version.learner.classes().active().count() < 2 {
-            return Err(ModelError::LastClasses(name.to_owned()));
-        }
-        version.holdout.remove(|example| Some(example.class) == class);
-        version.learned.retain(|_, learned| Some(*learned) != class);
-        version.recalibrate_again();
-        version.threshold = threshold(&version.holdout.predict(&version.learner)?);
+        version.retire_class(name, given)?;
         let name = name.to_owned();
         self.add(version, |version| Event::Retired { version, class: name })
+    }
+
+    /// Gives all photos of a class to another.
+    ///
+    /// # Errors
+    /// There is no such class, fewer than two would be left, or the model is trained from scratch.
+    pub fn merge_classes(&mut self, from: &str, to: &str) -> Result<u32, ModelError> {
+        let mut version = self.current()?;
+        if !version.classes().iter().any(|class| **class == *to) {
+            return Err(ModelError::NoSuchClass(to.into()));
+        }
+        exact_of(&mut version)?.merge(from, to)?;
+        let (from, to) = (from.to_owned(), to.to_owned());
+        self.add(version, |version| Event::Merged { version, from, to })
+    }
+
+    /// Gives photos to another class, which may be new: those whose path, or the end of it, fits
+    /// `pattern`. Returns the version and how many photos were moved.
+    ///
+    /// # Errors
+    /// No photo fits, or the model is trained from scratch.
+    pub fn move_photos(&mut self, pattern: &str, to: &str) -> Result<(u32, usize), ModelError> {
+        if to.trim().is_empty() {
+            return Err(ModelError::Refused("the name of a class is empty: give it at least one letter".into()));
+        }
+        let mut version = self.current()?;
+        let fitting = version.held().into_iter().filter(|held| fits_end(pattern, &held.source) && *held.class != *to);
+        let fitting: BTreeSet<Digest> = fitting.map(|held| held.digest).collect();
+        if fitting.is_empty() {
+            return Err(ModelError::NoMatch(pattern.to_owned()));
+        }
+        let images = exact_of(&mut version)?.move_photos(&fitting, to)?;
+        let to = to.to_owned();
+        let number = self.add(version, |version| Event::Moved { version, images, to })?;
+        Ok((number, images))
     }
 
     /// Makes a version and uses it.
@@ -47,7 +78,16 @@ impl Model {
     }
 }
 
-#[cfg(test)]
+#[cfg_attr(not(feature = "scratch"), allow(clippy::unnecessary_wraps, reason = "there is one kind only"))]
+fn exact_of(version: &mut Version) -> Result<&mut Exact, ModelError> {
+    match &mut version.kind {
+        Kind::Exact(exact) => Ok(exact),
+        #[cfg(feature = "scratch")]
+        Kind::Scratch(_) => Err(ModelError::NotExact),
+    }
+}
+
+#[cfg(all(test, feature = "scratch"))]
 mod tests {
     use rehearsal::learner::LearnerError;
 
@@ -57,17 +97,13 @@ mod tests {
     #[test]
     fn each_change_makes_a_version_and_is_rolled_back_by_choosing_the_one_before() {
         let place = tempfile::tempdir().unwrap();
-        let mut model = learn(place.path(), &["a", "b", "c"], 6);
-        assert_eq!((model.rename_class("a", "A").unwrap(), model.retire_class("b").unwrap()), (2, 3));
-        let names = |version: &Version| {
-            let classes = version.learner.classes();
-            classes.active().map(|class| classes.name(class).to_string()).collect::<Vec<_>>()
-        };
+        let (mut model, none) = (learn(place.path(), &["a", "b", "c"], 6), Features::new());
+        assert_eq!((model.rename_class("a", "A").unwrap(), model.retire_class("b", &none).unwrap()), (2, 3));
+        let names = |version: &Version| version.classes().iter().map(ToString::to_string).collect::<Vec<_>>();
         let version = model.current().unwrap();
         assert_eq!(names(&version), ["A", "c"]);
-        let retired = Version::load(&model.version_path(2), 1).unwrap().learner.classes().find("b").unwrap();
-        assert!(version.held().all(|(_, class, _)| class != retired), "its images are gone");
-        assert!(!version.learned.values().any(|class| *class == retired), "it can be learned again");
+        assert!(version.held().iter().all(|held| &*held.class != "b"), "its images are gone");
+        assert_eq!(version.learned_of("b"), 0, "it can be learned again");
         assert_eq!(names(&model.select(1).unwrap()), ["a", "b", "c"]);
     }
 
@@ -75,8 +111,11 @@ mod tests {
     fn impossible_changes_are_refused_and_make_no_version() {
         let place = tempfile::tempdir().unwrap();
         let mut model = learn(place.path(), &["a", "b"], 6);
-        assert!(matches!(model.retire_class("a"), Err(ModelError::LastClasses(name)) if name == "a"));
-        assert!(matches!(model.retire_class("x"), Err(ModelError::Learner(LearnerError::NoSuchClass(_)))));
+        assert!(matches!(model.retire_class("a", &Features::new()), Err(ModelError::LastClasses(name)) if name == "a"));
+        assert!(matches!(
+            model.retire_class("x", &Features::new()),
+            Err(ModelError::Learner(LearnerError::NoSuchClass(_)))
+        ));
         assert!(matches!(model.rename_class("a", "b"), Err(ModelError::Learner(_))));
         assert!(matches!(model.rename_class("a", " "), Err(ModelError::Refused(_))));
         assert_eq!(model.versions(), [1]);

@@ -27,6 +27,7 @@ impl Digest {
     }
 
     /// A number that decides the side of the holdout split.
+    #[cfg(feature = "scratch")]
     pub(crate) fn number(self) -> u64 {
         u64::from_le_bytes(self.0[..8].try_into().expect("eight of sixteen bytes"))
     }

@@ -145,7 +145,12 @@ impl Model {
     /// Whether a session was interrupted and can continue: `learning.safetensors` is complete and
     /// belongs to the next version.
     pub fn is_learning(&self) -> bool {
-        self.learning_path().exists() && self.interrupted().is_some_and(|session| session.version == self.next())
+        #[cfg(feature = "scratch")]
+        let is_next = || self.interrupted().is_some_and(|session| session.version == self.next());
+        // A program without training leaves the file alone.
+        #[cfg(not(feature = "scratch"))]
+        let is_next = || true;
+        self.learning_path().exists() && is_next()
     }
 
     /// The current version.
@@ -225,7 +230,7 @@ impl Model {
     pub(crate) fn write(&self, number: u32, version: &mut Version) -> Result<u64, ModelError> {
         assert!(self.lock.is_some(), "only a model that was opened to change is changed");
         let path = self.version_path(number);
-        version.save(&path)?;
+        version.save_to(&path)?;
         Ok(fs::metadata(&path).map_or(0, |file| file.len()))
     }
 
@@ -234,7 +239,7 @@ impl Model {
     pub(crate) fn rewrite(&mut self, number: u32, version: &mut Version) -> Result<(), ModelError> {
         assert!(self.lock.is_some(), "only a model that was opened to change is changed");
         let (path, next) = (self.version_path(number), self.version_path(number).with_added_extension(NEXT));
-        version.save(&next)?;
+        version.save_to(&next)?;
         self.settings.vouch_also_for(number, &version.sha256);
         self.settings.write(&self.path.join(SETTINGS))?;
         atomic::rename(&next, &path).map_err(|error| ModelError::Unwritable { path, error })
@@ -339,7 +344,7 @@ fn lock(directory: &Path) -> Result<File, ModelError> {
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "scratch"))]
 mod tests {
     use super::*;
     use crate::test_photos::{learn, learn_more};

@@ -2,9 +2,9 @@
 
 use std::{io, path::PathBuf};
 
-use rehearsal::learner::LearnerError;
+use rehearsal_backbone::BackboneError;
 use rehearsal_data::{DataError, ImageShape};
-use rehearsal_files::text::thousands;
+use rehearsal_files::{model_file::ModelFileError, text::thousands};
 use thiserror::Error;
 
 /// Why a model cannot do what was asked. The model is unchanged then.
@@ -161,9 +161,47 @@ pub enum ModelError {
     /// Fewer than two classes would be left.
     #[error("without `{0}` only one class is left: a model needs at least two")]
     LastClasses(String),
-    /// The learner.
+    /// Photos whose features are needed are no longer in memory.
+    #[error("{} that {} needed for this {} no longer in memory", photos_text(*photos), be(*photos), be(*photos))]
+    NotKept {
+        /// How many.
+        photos: usize,
+    },
+    /// There is no such class.
+    #[error("there is no class `{0}`")]
+    NoSuchClass(String),
+    /// Another class has that name.
+    #[error("there is a class `{0}` already")]
+    TakenName(String),
+    /// No photo fits a pattern.
+    #[error("no photo matches `{0}`")]
+    NoMatch(String),
+    /// A network that is trained from scratch cannot take back what it learned.
+    #[error("this model is trained from scratch: only a model with a pre-trained backbone can do this exactly")]
+    NotExact,
+    /// This program has no training from scratch.
+    #[error("this model is trained from scratch, and this program was built without training")]
+    NotBuilt,
+    /// The backbone on this machine has other weights than the one of the model.
+    #[error("the model was made with other weights of {name} (SHA-256 {expected}) than this program has ({found})")]
+    OtherBackbone {
+        /// Which.
+        name: String,
+        /// SHA-256 of the model's.
+        expected: String,
+        /// SHA-256 of those that are there.
+        found: String,
+    },
+    /// The backbone cannot be used.
     #[error(transparent)]
-    Learner(#[from] LearnerError),
+    Backbone(#[from] BackboneError),
+    /// A version's file.
+    #[error(transparent)]
+    File(#[from] ModelFileError),
+    /// The learner.
+    #[cfg(feature = "scratch")]
+    #[error(transparent)]
+    Learner(#[from] rehearsal::learner::LearnerError),
     /// The threads cannot be started.
     #[error("threads cannot be started: {0}")]
     Threads(String),
@@ -175,6 +213,8 @@ impl ModelError {
         match self {
             Self::Unwritable { error, .. } => rehearsal_files::regular::is_wrong_place(error),
             Self::Threads(_) => false,
+            Self::File(error) => error.is_user_error(),
+            #[cfg(feature = "scratch")]
             Self::Learner(error) => error.is_user_error(),
             Self::Data(error) => error.is_user_error(),
             _ => true,
@@ -188,6 +228,14 @@ fn unreadable(count: usize, first: &str) -> String {
     } else {
         format!("{} photos cannot be read", thousands(count))
     }
+}
+
+fn photos_text(count: usize) -> String {
+    if count == 1 { "1 photo".to_owned() } else { format!("{} photos", thousands(count)) }
+}
+
+fn be(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
 }
 
 fn images(count: usize) -> String {

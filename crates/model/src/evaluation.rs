@@ -8,12 +8,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rehearsal::sample::Image;
-use rehearsal_data::ImageShape;
-
 use crate::{
-    Digest, ModelError, Score, Version,
-    folder::{FolderNotice, FolderReader, Part},
+    Input, ModelError, Picture, Score, Verdict, Version,
+    folder::{FolderNotice, FolderPart, FolderReader},
 };
 
 /// The predictions of a version for every photo of a folder.
@@ -29,7 +26,6 @@ pub struct Evaluation {
     pub threshold: Option<f64>,
     /// How many of the photos the version has learned from.
     pub learned: usize,
-    shape: ImageShape,
 }
 
 /// A photo, its class and the predicted one, as indices into the list of classes.
@@ -43,7 +39,9 @@ pub struct Judged {
     pub predicted: usize,
     /// The probability of the predicted class.
     pub probability: f32,
-    image: Image,
+    /// How far to trust the prediction.
+    pub verdict: Verdict,
+    picture: Picture,
 }
 
 impl Judged {
@@ -59,10 +57,9 @@ impl Evaluation {
     /// # Errors
     /// The folder has no photos of known classes, or one cannot be read.
     pub fn new(version: &Version, folder: &Path, reader: &mut FolderReader) -> Result<Self, ModelError> {
-        let known = version.learner.classes();
-        let classes: Vec<String> = known.active().map(|class| known.name(class).to_string()).collect();
+        let classes: Vec<String> = version.classes().iter().map(ToString::to_string).collect();
         let index = |name: &str| classes.iter().position(|class| class == name);
-        let found = reader.scan(folder, Part::Test)?;
+        let found = reader.scan(folder, FolderPart::Test)?;
         let unknown: BTreeSet<String> =
             found.iter().filter(|photo| index(&photo.class).is_none()).map(|photo| photo.class.clone()).collect();
         if !unknown.is_empty() {
@@ -70,28 +67,28 @@ impl Evaluation {
         }
         let (paths, labels): (Vec<PathBuf>, Vec<usize>) =
             found.into_iter().filter_map(|photo| Some((photo.path, index(&photo.class)?))).unzip();
-        let shape = version.learner.shape();
-        let decoded = reader.read(&paths, shape)?;
+        let seen = reader.read(&paths, &version.reader()?)?;
         let read: Vec<_> =
-            paths.into_iter().zip(labels).zip(decoded).filter_map(|(photo, decoded)| Some((photo, decoded?))).collect();
+            paths.into_iter().zip(labels).zip(seen).filter_map(|(photo, seen)| Some((photo, seen?))).collect();
         if read.is_empty() {
             return Err(ModelError::NoKnownPhotos);
         }
-        let learned = read.iter().filter(|(_, read)| version.has_learned(Digest::from_sha256(read.sha256))).count();
+        let learned = read.iter().filter(|(_, seen)| version.has_learned(seen.digest)).count();
         if learned > 0 {
             (reader.notice)(&FolderNotice::Learned { photos: learned, of: read.len() });
         }
-        let images: Vec<Image> = read.iter().map(|(_, decoded)| decoded.image.clone()).collect();
-        let predictions = version.learner.predict(&images)?;
-        let judged = read.into_iter().zip(predictions).map(|(((path, class), decoded), prediction)| Judged {
+        let inputs: Vec<Input> = read.iter().map(|(_, seen)| seen.input.clone()).collect();
+        let predictions = version.predict(&inputs)?;
+        let judged = read.into_iter().zip(predictions).map(|(((path, class), seen), prediction)| Judged {
             path,
             class,
             predicted: index(&prediction.class).expect("only active classes are predicted"),
             probability: prediction.probability,
-            image: decoded.image,
+            verdict: version.verdict(&prediction, None),
+            picture: seen.picture,
         });
-        let (photos, threshold) = (judged.collect(), version.threshold);
-        Ok(Self { folder: folder.into(), classes, photos, threshold, learned, shape })
+        let (photos, threshold) = (judged.collect(), version.threshold());
+        Ok(Self { folder: folder.into(), classes, photos, threshold, learned })
     }
 
     /// The accuracy over the photos that `which` selects.
@@ -103,10 +100,10 @@ impl Evaluation {
         })
     }
 
-    /// The threshold, and the accuracy of the answers that are not unsure.
+    /// The threshold, and the accuracy of the answers that are sure.
     pub fn sure(&self) -> Option<(f64, Score)> {
         let threshold = self.threshold?;
-        Some((threshold, self.score(|photo| f64::from(photo.probability) >= threshold)))
+        Some((threshold, self.score(|photo| photo.verdict == Verdict::Sure)))
     }
 
     /// The confusion matrix: rows are classes, columns are predictions.
@@ -136,7 +133,7 @@ impl Evaluation {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "scratch"))]
 mod tests {
     use super::*;
     use crate::test_photos::{learn, write_folder};
@@ -152,7 +149,7 @@ mod tests {
         let version = model.current().unwrap();
         let evaluation = Evaluation::new(&version, &folder, &mut reader).unwrap();
         let unknown = FolderNotice::UnknownClasses(["c".to_owned()].into());
-        let learned = version.images_learned();
+        let learned = version.learned();
         assert_eq!(notices, [unknown, FolderNotice::Learned { photos: learned, of: 16 }], "the same files");
         assert_eq!((evaluation.photos.len(), evaluation.learned), (16, learned));
         let confusion = evaluation.confusion();

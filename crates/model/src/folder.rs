@@ -1,28 +1,26 @@
 //! Folders of photos, one folder per class, as photos of a model's size.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fmt, io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use rehearsal::learner::{Defaults, machine_memory};
 use rehearsal_data::{
-    DataError, ImageShape, Progress,
-    photos::{self, Decoded, Ignored, ScanOptions},
+    DataError, Progress,
+    photos::{self, Ignored, ScanOptions},
 };
 use rehearsal_files::text::{plural, thousands as count};
 
-use crate::{Digest, Model, ModelError, Photo, Session};
+use crate::{InputReader, ModelError, Seen};
 
 /// How many unreadable files or unknown classes are named.
 const NAMED: usize = 10;
-/// How many photos are looked at to choose the size of a new model.
-const LOOKED_AT: usize = 9;
 
 /// Which part of a folder that has `train` beside `test` or `val` is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum FolderPart {
     /// `train`.
     Training,
     /// `test`, or `val`.
@@ -127,53 +125,28 @@ pub struct FolderReader<'a> {
 }
 
 impl FolderReader<'_> {
-    /// A session with default settings, of all photos in `folders`. `size` is the height and width for
-    /// a new model; without it, the photos decide.
+    /// All photos in `folders`, with their classes.
     ///
     /// # Errors
-    /// There are no photos, one cannot be read, or the model has another size.
-    pub fn session(&mut self, model: &Model, folders: &[PathBuf], size: Option<usize>) -> Result<Session, ModelError> {
+    /// There are none, or a folder cannot be read.
+    pub fn find(&mut self, folders: &[PathBuf]) -> Result<Vec<photos::Photo>, ModelError> {
         let mut found = Vec::new();
         for folder in folders {
-            found.extend(self.scan(folder, Part::Training)?);
+            found.extend(self.scan(folder, FolderPart::Training)?);
         }
-        if found.is_empty() {
-            return Err(ModelError::NoImages);
-        }
-        let current = if model.is_empty() { None } else { Some(model.current()?) };
-        let shape = match (&current, size) {
-            (Some(version), size) => {
-                let shape = version.learner.shape();
-                if let Some(asked) = size.filter(|size| *size != shape.height) {
-                    let (is, asked) = (shape.height.to_string(), asked.to_string());
-                    return Err(ModelError::Fixed { setting: "size".into(), is, asked });
-                }
-                shape
-            }
-            (None, size) => square(size.unwrap_or_else(|| Defaults::size(short_side(&found).unwrap_or(usize::MAX)))),
-        };
-        let paths: Vec<&Path> = found.iter().map(|photo| photo.path.as_path()).collect();
-        let read = self.read(&paths, shape)?;
-        let photo = |(photo, decoded): (photos::Photo, Option<Decoded>)| {
-            let Decoded { image, sha256 } = decoded?;
-            let source = photo.path.display().to_string();
-            Some(Photo { class: photo.class, source, image, digest: Digest::from_sha256(sha256) })
-        };
-        let photos: Vec<Photo> = found.into_iter().zip(read).filter_map(photo).collect();
-        let known = current.iter().flat_map(|version| version.learner.classes().names());
-        self.describe(&photos, shape, &known.map(|name| &**name).collect::<Vec<_>>());
-        Ok(Session::new(photos, shape))
+        if found.is_empty() { Err(ModelError::NoImages) } else { Ok(found) }
     }
 
-    fn describe(&mut self, photos: &[Photo], shape: ImageShape, known: &[&str]) {
-        let classes: BTreeSet<&str> = photos.iter().map(|photo| photo.class.as_str()).collect();
-        (self.notice)(&FolderNotice::Read { images: photos.len(), classes: classes.len(), size: shape.height });
-        for class in &classes {
-            if photos.iter().filter(|photo| photo.class == **class).count() == 1 {
-                (self.notice)(&FolderNotice::OneImage((*class).to_owned()));
-            }
+    /// Says what was read, and what is strange about it.
+    pub(crate) fn describe(&mut self, classes: &ClassCount, size: usize, known: &[Arc<str>]) {
+        let images = classes.0.values().sum();
+        (self.notice)(&FolderNotice::Read { images, classes: classes.0.len(), size });
+        for (class, _) in classes.0.iter().filter(|(_, count)| **count == 1) {
+            (self.notice)(&FolderNotice::OneImage(class.clone()));
         }
-        similar(&classes, known).iter().for_each(|notice| (self.notice)(notice));
+        let names: BTreeSet<&str> = classes.0.keys().map(String::as_str).collect();
+        let known: Vec<&str> = known.iter().map(|name| &**name).collect();
+        similar(&names, &known).iter().for_each(|notice| (self.notice)(notice));
     }
 
     /// The photos below a folder with their classes, in order. If the folder has `train` beside `test`
@@ -181,7 +154,7 @@ impl FolderReader<'_> {
     ///
     /// # Errors
     /// It is not a folder, or cannot be read.
-    pub fn scan(&mut self, root: &Path, part: Part) -> Result<Vec<photos::Photo>, ModelError> {
+    pub fn scan(&mut self, root: &Path, part: FolderPart) -> Result<Vec<photos::Photo>, ModelError> {
         match root.metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ModelError::NoFolder(root.into())),
             Ok(about) if !about.is_dir() => return Err(ModelError::NotAFolder(root.into())),
@@ -191,7 +164,7 @@ impl FolderReader<'_> {
         let (mut found, mut root) = (photos::scan(root, &options)?, root.to_path_buf());
         if found.has_splits {
             let test = if root.join("test").is_dir() { "test" } else { "val" };
-            root.push(if part == Part::Training { "train" } else { test });
+            root.push(if part == FolderPart::Training { "train" } else { test });
             found = photos::scan(&root, &options)?;
             (self.notice)(&FolderNotice::Part(root.clone()));
         }
@@ -205,57 +178,53 @@ impl FolderReader<'_> {
         Ok(found.photos)
     }
 
-    /// Decodes photos in parallel; `None` in the place of one that is left out.
+    /// Reads photos; `None` in the place of one that is left out.
     ///
     /// # Errors
-    /// They do not fit into memory, or one cannot be read.
+    /// One cannot be read.
     pub fn read<P: AsRef<Path> + Sync>(
         &mut self,
         paths: &[P],
-        shape: ImageShape,
-    ) -> Result<Vec<Option<Decoded>>, ModelError> {
-        check_room(paths.len(), shape, machine_memory())?;
+        with: &InputReader,
+    ) -> Result<Vec<Option<Seen>>, ModelError> {
         let mut bad = Vec::new();
-        let read = photos::read_all(paths, shape, self.progress);
-        let decoded = read.into_iter().map(|read| read.map_err(|error| bad.push(reason(error))).ok()).collect();
-        let (photos, left_out) = (bad, self.skip_bad);
+        let read = with.read(paths, self.progress);
+        let seen = read.into_iter().map(|read| read.map_err(|error| bad.push(reason(error))).ok()).collect();
+        self.refuse_bad(bad)?;
+        Ok(seen)
+    }
+
+    /// Says which photos cannot be read; an error unless they are left out.
+    pub(crate) fn refuse_bad(&mut self, photos: Vec<String>) -> Result<(), ModelError> {
+        let left_out = self.skip_bad;
         let error =
             photos.first().map(|first| ModelError::UnreadablePhotos { count: photos.len(), first: first.clone() });
         if left_out && !photos.is_empty() || photos.len() > 1 {
             (self.notice)(&FolderNotice::Unreadable { photos, left_out });
         }
-        error.filter(|_| !left_out).map_or(Ok(decoded), Err)
+        error.filter(|_| !left_out).map_or(Ok(()), Err)
     }
 }
 
-fn reason(error: DataError) -> String {
+/// How many photos of each class were read.
+#[derive(Debug, Default)]
+pub(crate) struct ClassCount(BTreeMap<String, usize>);
+
+impl ClassCount {
+    /// One more.
+    pub fn add(&mut self, class: &str) {
+        match self.0.get_mut(class) {
+            Some(count) => *count += 1,
+            None => drop(self.0.insert(class.to_owned(), 1)),
+        }
+    }
+}
+
+pub(crate) fn reason(error: DataError) -> String {
     match error {
         DataError::Image { path, why } => format!("{}: {why}", path.display()),
         DataError::Unreadable { path, error } => format!("{}: {error}", path.display()),
         error => error.to_string(),
-    }
-}
-
-/// Images in colour of that height and width.
-fn square(size: usize) -> ImageShape {
-    ImageShape { height: size, width: size, channels: 3 }
-}
-
-/// The median of the short sides of some photos.
-fn short_side(found: &[photos::Photo]) -> Option<usize> {
-    let every = (found.len() / LOOKED_AT).max(1);
-    let side = |photo: &photos::Photo| photos::size(&photo.path).ok().map(|(height, width)| height.min(width));
-    let mut sides: Vec<usize> = found.iter().step_by(every).filter_map(side).collect();
-    sides.sort_unstable();
-    sides.get(sides.len() / 2).copied()
-}
-
-/// Refuses more photos than fit into memory.
-fn check_room(photos: usize, shape: ImageShape, available: Option<u64>) -> Result<(), ModelError> {
-    let needed = photos as f64 * shape.bytes() as f64;
-    match available.map(|bytes| bytes as f64).filter(|available| needed > *available) {
-        None => Ok(()),
-        Some(available) => Err(ModelError::TooManyPhotos { photos, shape, needed, available }),
     }
 }
 
@@ -277,15 +246,6 @@ fn similar(classes: &BTreeSet<&str>, known: &[&str]) -> Vec<FolderNotice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_photos::write_folder;
-
-    #[test]
-    fn photos_that_do_not_fit_are_refused_with_the_estimate() {
-        check_room(1000, square(48), Some(1 << 30)).unwrap();
-        check_room(usize::MAX, square(48), None).unwrap();
-        let why = check_room(10_000, square(1024), Some(16_000_000_000)).unwrap_err().to_string();
-        assert!(why.contains("31.5 GB") && why.contains("16.0 GB"), "{why}");
-    }
 
     #[test]
     fn names_that_differ_in_capitals_or_spaces_only_are_noticed() {
@@ -294,32 +254,5 @@ mod tests {
         assert_eq!(similar(&["Boots", "clogs"], &["boots", "mules"]), [pair("boots", "Boots")]);
         assert_eq!(similar(&["boots", "clogs", "Boots"], &[]), [pair("Boots", "boots")]);
         assert_eq!(similar(&["Boots", "boots"], &["boots", "Boots"]), [], "known, and noticed before");
-    }
-
-    #[test]
-    fn the_training_part_is_read_and_bad_photos_are_refused_or_left_out() {
-        let place = tempfile::tempdir().unwrap();
-        for part in ["data/train", "data/test"] {
-            write_folder(&place.path().join(part), &["a", "b"], 3);
-        }
-        std::fs::write(place.path().join("data/train/a/bad.png"), "no image").unwrap();
-        let model = Model::open_or_create(&place.path().join("m")).unwrap();
-        let read = |skip_bad: bool| {
-            let mut notices = Vec::new();
-            let mut notice = |notice: &FolderNotice| notices.push(notice.clone());
-            let mut reader = FolderReader { follow_links: false, skip_bad, progress: &(), notice: &mut notice };
-            let session = reader.session(&model, &[place.path().join("data")], None);
-            (session, notices)
-        };
-        let (refused, _) = read(false);
-        assert!(matches!(refused, Err(ModelError::UnreadablePhotos { count: 1, .. })), "{refused:?}");
-        let (session, notices) = read(true);
-        let session = session.unwrap();
-        assert_eq!((session.photos.len(), session.shape), (6, square(16)), "small photos grow");
-        assert_eq!(notices[0], FolderNotice::Part(place.path().join("data/train")));
-        assert!(matches!(&notices[1], FolderNotice::Unreadable { photos, left_out: true } if photos.len() == 1));
-        assert_eq!(notices[2], FolderNotice::Read { images: 6, classes: 2, size: 16 });
-        let file = std::fs::read(place.path().join("data/train/a/00.png")).unwrap();
-        assert_eq!(session.photos[0].digest, Digest::of(&file), "of the file, not of the pixels");
     }
 }

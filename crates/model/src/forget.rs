@@ -1,12 +1,11 @@
-//! Removing images from the memory and the holdout set of every kept version. What was learned from
-//! them stays in the weights.
+//! Removing photos from every kept version. A Gaussian head is then the one that never saw them; what a
+//! network trained from scratch learned from them stays in its weights.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rehearsal::{learner::LearnerError, sample::Class};
 use rehearsal_files::pattern::fits_end;
 
-use crate::{Digest, Event, Model, ModelError, Version, threshold::threshold};
+use crate::{Digest, Event, Features, Model, ModelError, Version};
 
 /// Which images.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +14,8 @@ pub enum Forget {
     Source(String),
     /// Those of a class.
     Class(String),
+    /// These: they need not be in memory.
+    Photos(BTreeSet<Digest>),
 }
 
 /// How many images were removed.
@@ -40,11 +41,8 @@ impl Model {
         let mut named: BTreeMap<Digest, (String, String)> = BTreeMap::new();
         // The newest last: its names are those that people know.
         for number in self.versions().into_iter().chain([self.settings().current]) {
-            let version = self.version(number)?;
-            let classes = version.learner.classes();
-            let name = |class: Class, source: &str| (classes.name(class).to_string(), source.to_owned());
-            let held = version.held().filter(|(digest, ..)| going.contains(digest));
-            named.extend(held.map(|(digest, class, source)| (digest, name(class, source))));
+            let held = self.version(number)?.held().into_iter().filter(|held| going.contains(&held.digest));
+            named.extend(held.map(|held| (held.digest, (held.class.to_string(), held.source))));
         }
         let mut named: Vec<_> = named.into_values().collect();
         named.sort();
@@ -58,6 +56,7 @@ impl Model {
         let mut naming = Vec::new();
         for number in self.versions() {
             let version = self.version(number)?;
+            going.features.extend(version.features());
             if what.fits_in(&version, &mut going.digests) {
                 naming.push(number);
             } else {
@@ -65,7 +64,7 @@ impl Model {
             }
         }
         match what {
-            Forget::Class(name) if naming.is_empty() => Err(LearnerError::NoSuchClass(name.clone()).into()),
+            Forget::Class(name) if naming.is_empty() => Err(ModelError::NoSuchClass(name.clone())),
             _ => {
                 going.versions.append(&mut naming);
                 Ok(going)
@@ -73,13 +72,23 @@ impl Model {
         }
     }
 
-    /// Removes images from every kept version. If interrupted, call it again.
+    /// Removes images from every kept version. If interrupted, call it again. `given` has the features of
+    /// photos that may no longer be in memory.
     ///
     /// # Errors
-    /// A version cannot be read or written, or no version knows the class.
-    pub fn forget(&mut self, what: &Forget) -> Result<Forgotten, ModelError> {
+    /// A version cannot be read or written, no version knows the class, or the features of a photo to
+    /// remove are not kept.
+    pub fn forget(&mut self, what: &Forget, given: &Features) -> Result<Forgotten, ModelError> {
         let mut forgotten = Forgotten::default();
-        let (going, mut images) = (self.going(what)?, BTreeSet::new());
+        let (mut going, mut images) = (self.going(what)?, BTreeSet::new());
+        going.features.extend(given.clone());
+        // Nothing is changed if one version cannot be.
+        for number in &going.versions {
+            let version = self.version(*number)?;
+            if version.is_exact() {
+                version.clone().remove(&going.digests, &going.features)?;
+            }
+        }
         // An interrupted session may hold them too: it starts over.
         self.end_learning();
         // Finishes the work of a killed process.
@@ -87,8 +96,8 @@ impl Model {
         let mut checksums = Vec::new();
         for number in going.versions {
             let mut version = self.version(number)?;
-            let gone = forget_in(&mut version, &going.digests)?;
-            if !gone.is_empty() {
+            let gone = version.remove(&going.digests, &going.features)?;
+            if !gone.digests.is_empty() {
                 if number == self.settings().current {
                     (forgotten.memory, forgotten.holdout) = (gone.memory, gone.holdout);
                 }
@@ -112,6 +121,8 @@ impl Model {
 #[derive(Default)]
 struct Going {
     digests: BTreeSet<Digest>,
+    /// Of photos in any version.
+    features: Features,
     /// All versions, those that have the name last: killed on the way, the same request still finds
     /// the rest.
     versions: Vec<u32>,
@@ -120,69 +131,30 @@ struct Going {
 impl Forget {
     /// Adds what fits by the names of this version; whether they know what is asked for.
     fn fits_in(&self, version: &Version, digests: &mut BTreeSet<Digest>) -> bool {
-        match self {
+        let fitting: BTreeSet<Digest> = match self {
             Self::Source(pattern) => {
-                let fitting: Vec<Digest> = version
-                    .held()
-                    .filter(|(.., source)| fits_end(pattern, source))
-                    .map(|(digest, ..)| digest)
-                    .collect();
-                digests.extend(&fitting);
-                !fitting.is_empty()
+                let held = version.held().into_iter().filter(|held| fits_end(pattern, &held.source));
+                held.map(|held| held.digest).collect()
             }
             Self::Class(name) => {
-                let Some(class) = version.learner.classes().find(name) else { return false };
-                digests.extend(version.known().into_iter().filter(|(_, of)| *of == class).map(|(digest, _)| digest));
-                digests.extend(version.held().filter(|(_, of, _)| *of == class).map(|(digest, ..)| digest));
-                true
+                let Some(photos) = version.photos_of(name) else { return false };
+                digests.extend(photos);
+                return true;
             }
-        }
-    }
-}
-
-#[derive(Default)]
-struct Gone {
-    digests: BTreeSet<Digest>,
-    memory: usize,
-    holdout: usize,
-}
-
-impl Gone {
-    fn is_empty(&self) -> bool {
-        self.memory + self.holdout == 0
-    }
-}
-
-fn forget_in(version: &mut Version, going: &BTreeSet<Digest>) -> Result<Gone, ModelError> {
-    let mut gone = Gone::default();
-    let origins = &version.origins;
-    gone.memory = version.learner.forget(|memorized| {
-        let of = origins.get(&Digest::of(&memorized.sample.image)).into_iter().flatten();
-        let fitting: Vec<Digest> = of.map(|origin| origin.digest).filter(|digest| going.contains(digest)).collect();
-        gone.digests.extend(&fitting);
+            Self::Photos(photos) => photos.clone(),
+        };
+        digests.extend(&fitting);
         !fitting.is_empty()
-    });
-    version.learned.retain(|digest, _| !gone.digests.contains(digest));
-    version.origins.values_mut().for_each(|of| of.retain(|origin| !going.contains(&origin.digest)));
-    let asked = version.holdout.examples().iter().map(|example| example.digest);
-    gone.digests.extend(asked.filter(|digest| going.contains(digest)));
-    gone.holdout = version.holdout.remove(|example| going.contains(&example.digest));
-    if gone.memory > 0 {
-        version.recalibrate_again();
     }
-    if !gone.is_empty() {
-        version.threshold = threshold(&version.holdout.predict(&version.learner)?);
-    }
-    Ok(gone)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "scratch"))]
 mod tests {
     use super::*;
     use crate::test_photos::{learn, learn_more};
 
     fn sources(version: &Version) -> Vec<String> {
-        version.held().map(|(.., source)| source.to_owned()).collect()
+        version.held().into_iter().map(|held| held.source).collect()
     }
 
     #[test]
@@ -194,17 +166,14 @@ mod tests {
         let what = Forget::Source("ab/a/*".into());
         let would = model.would_forget(&what).unwrap();
         assert_eq!((would.len(), would[0].0.as_str()), (6, "A"), "the newest name");
-        let gone = model.forget(&what).unwrap();
+        let gone = model.forget(&what, &Features::new()).unwrap();
         assert_eq!((gone.images, gone.versions, gone.memory + gone.holdout), (6, 3, 6));
         for number in model.versions() {
             assert!(sources(&model.version(number).unwrap()).iter().all(|source| !source.contains("/a/")), "{number}");
         }
-        assert_eq!(model.forget(&what).unwrap(), Forgotten::default(), "nothing is left");
-        assert_eq!(model.forget(&Forget::Class("b".into())).unwrap().images, 6);
-        assert!(matches!(
-            model.forget(&Forget::Class("x".into())),
-            Err(ModelError::Learner(LearnerError::NoSuchClass(_)))
-        ));
+        assert_eq!(model.forget(&what, &Features::new()).unwrap(), Forgotten::default(), "nothing is left");
+        assert_eq!(model.forget(&Forget::Class("b".into()), &Features::new()).unwrap().images, 6);
+        assert!(matches!(model.forget(&Forget::Class("x".into()), &Features::new()), Err(ModelError::NoSuchClass(_))));
         assert!(model.history().unwrap().iter().any(|entry| entry.event == Event::Removed { images: 6 }));
     }
 
@@ -213,11 +182,12 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let mut model = learn(place.path(), &["a", "b"], 6);
         let mut version = model.current().unwrap();
-        let (_, image, source) = version.memory().next().map(|(c, i, s)| (c, i.clone(), s.to_owned())).unwrap();
-        let twin = crate::version::Origin { digest: Digest::of(b"twin"), source: "twin.png".into() };
-        version.origins.get_mut(&Digest::of(&image)).unwrap().push(twin);
+        let (_, picture, source) = version.memory().remove(0);
+        let crate::version::Kind::Scratch(scratch) = &mut version.kind else { panic!("another kind") };
+        let twin = crate::scratch::Origin { digest: Digest::of(b"twin"), source: "twin.png".into() };
+        scratch.origins.get_mut(&Digest::of(&picture.pixels().0)).unwrap().push(twin);
         model.rewrite(1, &mut version).unwrap();
-        assert_eq!(model.forget(&Forget::Source("twin.png".into())).unwrap().memory, 1);
+        assert_eq!(model.forget(&Forget::Source("twin.png".into()), &Features::new()).unwrap().memory, 1);
         assert!(!sources(&model.current().unwrap()).contains(&source));
     }
 }

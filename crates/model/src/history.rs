@@ -38,6 +38,9 @@ pub struct Report {
     pub seen_before: usize,
     /// The holdout accuracy over all classes.
     pub holdout: Score,
+    /// Holdout photos that are left out, because they are near-duplicates of photos in memory.
+    #[serde(default)]
+    pub near_duplicates: usize,
     /// The classes known before, before and after.
     pub old: Option<Change>,
     /// The classes that were new.
@@ -52,6 +55,14 @@ pub struct Report {
     pub memory_capacity: usize,
     /// Bytes of the version's file.
     pub bytes: u64,
+    /// How it was trained, if by gradients.
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    pub training: Option<Training>,
+}
+
+/// How a network was trained from scratch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Training {
     /// Epochs.
     pub epochs: usize,
     /// Steps taken.
@@ -88,6 +99,24 @@ pub enum Event {
         version: u32,
         /// Which.
         class: String,
+    },
+    /// The photos of a class were given to another, which made a version.
+    Merged {
+        /// The version.
+        version: u32,
+        /// The class that is gone.
+        from: String,
+        /// The class that has its photos now.
+        to: String,
+    },
+    /// Photos were given to another class, which made a version.
+    Moved {
+        /// The version.
+        version: u32,
+        /// How many.
+        images: usize,
+        /// The class that has them now.
+        to: String,
     },
     /// Images were removed from every version.
     Removed {

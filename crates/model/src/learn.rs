@@ -1,27 +1,10 @@
-//! A training session. Killed at any moment, it continues to the same bits.
+//! What training sessions of every kind have in common.
 
-use std::{
-    fmt,
-    ops::ControlFlow,
-    time::{Duration, Instant},
-};
+use std::fmt;
 
-use rehearsal::{
-    Learner,
-    learner::{Fit, FitOptions, Recalibration},
-    observer::{Observer, StepEvent},
-    sample::Image,
-};
-use rehearsal_files::{sha256::sha256, threads::on_threads};
+use crate::{Acceptance, Event, MemorySize, Model, ModelError, ModelSettings, Report, Score, Version};
 
-use crate::{
-    Acceptance, Digest, Event, MemorySize, Model, ModelError, ModelSettings, Photo, Report, Score, Session, Version,
-    split::{Split, split},
-    threshold::threshold,
-    version::Origin,
-};
-
-/// What a user should know before the first step of a session.
+/// What a user should know before a session learns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
@@ -78,15 +61,6 @@ impl fmt::Display for Notice {
     }
 }
 
-/// A callback of [`Model::learn`].
-pub trait LearnObserver: Observer {
-    /// Called before the first step.
-    fn notice(&mut self, _: &Notice) {}
-}
-
-/// Does nothing.
-impl LearnObserver for () {}
-
 /// The outcome of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -97,101 +71,62 @@ pub enum Outcome {
         /// How many.
         images: usize,
     },
-    /// The observer stopped it; the same session continues from there.
+    /// Stopped; the same session continues from there.
     Stopped,
 }
 
-/// Forwards the events, and writes a checkpoint from time to time.
-struct Saver<'a> {
-    model: &'a Model,
-    key: &'a str,
-    every: Duration,
-    saved: Instant,
-    observer: &'a mut (dyn LearnObserver + Send),
-    /// Why it could not go on.
-    failed: Option<ModelError>,
+/// Memory, holdout set and acceptance check of a session. What is not given stays as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SessionOptions {
+    /// The size of the memory from now on.
+    pub memory: Option<MemorySize>,
+    /// The most holdout images of a class from now on.
+    pub holdout_per_class: Option<usize>,
+    /// How many versions are kept from now on.
+    pub keep: Option<usize>,
+    /// The version is rejected if the classes known before lose more percentage points than this.
+    pub max_forgetting: Option<f64>,
 }
 
-impl Observer for Saver<'_> {
-    fn before_step(&mut self, learner: &Learner) {
-        self.observer.before_step(learner);
+impl SessionOptions {
+    /// Refuses impossible values.
+    pub(crate) fn check(&self) -> Result<(), ModelError> {
+        if let Some(points) = self.max_forgetting.filter(|points| !(0.0..=100.0).contains(points)) {
+            return Err(ModelError::Refused(format!(
+                "`max-forgetting` is {points}: it must be between 0 and 100 percentage points"
+            )));
+        }
+        if self.keep == Some(0) {
+            return Err(ModelError::Refused("`keep` is 0: it must be at least 1".into()));
+        }
+        Ok(())
     }
 
-    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
-        let stop = self.observer.step(event);
-        if stop.is_continue() && self.saved.elapsed() < self.every {
-            return stop;
-        }
-        self.saved = Instant::now();
-        match self.model.save_checkpoint(event.learner, self.key, event.loss) {
-            Ok(()) => stop,
-            Err(error) => {
-                self.failed = Some(error);
-                ControlFlow::Break(())
-            }
-        }
+    /// The model's settings after the session.
+    pub(crate) fn applied_to(&self, settings: &ModelSettings) -> ModelSettings {
+        let mut settings = settings.clone();
+        settings.keep = self.keep.unwrap_or(settings.keep);
+        settings.holdout_per_class = self.holdout_per_class.unwrap_or(settings.holdout_per_class);
+        settings.memory = self.memory.map_or(settings.memory, |memory| memory.to_string());
+        settings
     }
 }
 
-impl Model {
-    /// Runs a training session, which makes a new version.
-    ///
-    /// # Errors
-    /// The session does not fit this model, or a file cannot be written. The model is unchanged then,
-    /// and the same session continues from its last checkpoint.
-    pub fn learn(
-        &mut self,
-        session: Session,
-        observer: &mut (dyn LearnObserver + Send),
-    ) -> Result<Outcome, ModelError> {
-        let threads = self.threads();
-        on_threads(threads, || self.learn_here(session, observer))
-            .map_err(|error| ModelError::Threads(error.to_string()))?
-    }
-
-    fn learn_here(
-        &mut self,
-        mut session: Session,
-        observer: &mut (dyn LearnObserver + Send),
-    ) -> Result<Outcome, ModelError> {
-        let parent = if self.is_empty() { None } else { Some(self.current()?) };
-        session.check(parent.as_ref().map(|parent| parent.learner.config()))?;
-        let settings = self.settings_of(&session);
-        session.check_shape(parent.as_ref().map(|parent| parent.learner.shape()))?;
-        let split = split(std::mem::take(&mut session.photos), parent.as_ref(), settings.holdout_per_class);
-        notices(&split).iter().for_each(|notice| observer.notice(notice));
-        if split.training.is_empty() {
-            // This session may have been killed when it was done.
-            self.clear();
-            return Ok(Outcome::NothingNew { images: split.seen_before + split.twice + split.holdout.len() });
-        }
-        let mut version = match &parent {
-            Some(parent) => parent.clone(),
-            None => Version::new(self.begin(&session, &split)?),
-        };
-        prepare(&mut version.learner, &session, &settings, &split)?;
-        let key = key(parent.as_ref(), self.settings().current, &version.learner, &split, &session);
-        let before = version.learner.cursor().steps;
-        let mut loss = None;
-        if let Some(underway) = self.underway(&key) {
-            observer.notice(&Notice::Continues { steps: underway.learner.cursor().steps.saturating_sub(before) });
-            (version.learner, loss) = (underway.learner, underway.loss);
-        }
-        let fit = self.fit(&mut version.learner, &split, &key, &session, observer)?;
-        if fit.is_stopped {
-            return Ok(Outcome::Stopped);
-        }
-        let report = Report {
-            version: self.next(),
-            parent: parent.as_ref().map(|_| self.settings().current),
+impl Report {
+    /// Of a session that makes the next version, before anything is measured.
+    pub(crate) fn new(model: &Model, options: &SessionOptions) -> Self {
+        Self {
+            version: model.next(),
+            parent: (!model.is_empty()).then(|| model.settings().current),
             accepted: true,
-            max_forgetting: session.max_forgetting,
+            max_forgetting: options.max_forgetting,
             classes: 0,
             new_classes: Vec::new(),
-            images: split.training.len(),
-            held_out: split.holdout.len(),
-            seen_before: split.seen_before,
+            images: 0,
+            held_out: 0,
+            seen_before: 0,
             holdout: Score::default(),
+            near_duplicates: 0,
             old: None,
             new: None,
             by_class: Vec::new(),
@@ -199,78 +134,38 @@ impl Model {
             memory: 0,
             memory_capacity: 0,
             bytes: 0,
-            epochs: version.learner.epochs(split.training.len()),
-            steps: version.learner.cursor().steps - before,
-            loss: if fit.steps > 0 { fit.loss } else { loss },
-            recalibrated: matches!(fit.recalibration, Some(Recalibration::Done { .. })),
-        };
-        add_photos(&mut version, split);
-        self.finish(version, parent.as_ref(), settings, &session, report)
-    }
-
-    /// Learns the rest of the session.
-    fn fit(
-        &self,
-        learner: &mut Learner,
-        split: &Split,
-        key: &str,
-        session: &Session,
-        observer: &mut (dyn LearnObserver + Send),
-    ) -> Result<Fit, ModelError> {
-        let (images, labels): (Vec<Image>, Vec<&str>) =
-            split.training.iter().map(|photo| (photo.image.clone(), photo.class.as_str())).unzip();
-        let samples = learner.samples(&images, &labels)?;
-        let every = session.checkpoint_every;
-        let mut saver = Saver { model: self, key, every, saved: Instant::now(), observer, failed: None };
-        let options = FitOptions { recalibrate: session.recalibrate, ..FitOptions::default() };
-        let fit = learner.fit(&samples, options, &mut saver)?;
-        saver.failed.map_or(Ok(fit), Err)
-    }
-
-    /// The model's settings after the session.
-    fn settings_of(&self, session: &Session) -> ModelSettings {
-        let mut settings = self.settings().clone();
-        settings.keep = session.keep.unwrap_or(settings.keep);
-        settings.holdout_per_class = session.holdout_per_class.unwrap_or(settings.holdout_per_class);
-        settings.memory = session.memory().map_or(settings.memory, |memory| memory.to_string());
-        settings
-    }
-
-    /// A learner for a new model.
-    fn begin(&self, session: &Session, split: &Split) -> Result<Learner, ModelError> {
-        let mut names: Vec<&str> = split.training.iter().map(|photo| photo.class.as_str()).collect();
-        names.dedup();
-        if let [only] = names[..] {
-            return Err(ModelError::OneClass(only.to_owned()));
+            training: None,
         }
-        let mut given = session.settings.clone();
-        given.memory = None;
-        Ok(Learner::builder().shape(session.shape).settings(&given).threads(self.threads()).build()?)
     }
+}
 
+impl Model {
     /// Measures the holdout accuracy, accepts or rejects the version, and changes the model.
-    fn finish(
+    pub(crate) fn finish(
         &mut self,
         mut version: Version,
         parent: Option<&Version>,
         mut settings: ModelSettings,
-        session: &Session,
+        options: &SessionOptions,
         mut report: Report,
     ) -> Result<Outcome, ModelError> {
-        let after = version.holdout.predict(&version.learner)?;
-        let before = parent.map_or(Ok(Vec::new()), |parent| version.holdout.predict(&parent.learner))?;
-        let classes = version.learner.classes();
-        let known = parent.map(|parent| parent.learner.classes());
-        let acceptance = Acceptance::new(&before, known, &after, classes);
-        let is_new = |name: &&str| known.is_none_or(|known| known.find(name).is_none());
-        let active = classes.active().map(|class| &**classes.name(class));
-        report.new_classes = active.filter(is_new).map(str::to_owned).collect();
-        report.accepted = !session.max_forgetting.is_some_and(|most| acceptance.rejects(most));
-        report.classes = classes.active().count();
+        let after = version.holdout_answers()?;
+        let mut examples = version.holdout();
+        let before = parent.map_or(Ok(Vec::new()), |parent| {
+            examples.retain(|example| parent.is_fair_to(example.digest));
+            parent.measure(&examples)
+        })?;
+        let known = parent.map(|parent| parent.classes()).unwrap_or_default();
+        let classes = version.classes();
+        let acceptance = Acceptance::new(&before, &known, &after, &classes);
+        report.new_classes =
+            classes.iter().filter(|class| !known.contains(class)).map(|class| class.to_string()).collect();
+        report.accepted = !options.max_forgetting.is_some_and(|most| acceptance.rejects(most));
+        report.classes = classes.len();
         report.holdout = Score::of(&after);
-        version.threshold = threshold(&after);
-        report.threshold = version.threshold;
-        (report.memory, report.memory_capacity) = (version.learner.memory().len(), version.learner.memory().capacity());
+        report.near_duplicates = version.near_duplicates();
+        report.threshold = version.threshold();
+        (report.memory, report.memory_capacity) = (version.memory().len(), version.memory_capacity());
         (report.old, report.new, report.by_class) = (acceptance.old, acceptance.new, acceptance.by_class);
         report.bytes = self.write(report.version, &mut version)?;
         settings.last = report.version;
@@ -278,211 +173,5 @@ impl Model {
         settings.vouch_for(report.version, &version.sha256);
         self.change(settings, Event::Learned(Box::new(report.clone())))?;
         Ok(Outcome::Learned(Box::new(report)))
-    }
-}
-
-fn notices(split: &Split) -> Vec<Notice> {
-    let Split { seen_before, seen_as_another, twice, .. } = *split;
-    let only_holdout = split.training.is_empty() && !split.holdout.is_empty();
-    let notices = [
-        (seen_before > 0).then_some(Notice::SeenBefore { images: seen_before, as_another: seen_as_another }),
-        (twice > 0).then_some(Notice::Twice { images: twice }),
-        split.in_two_classes.clone().map(|paths| Notice::InTwoClasses { paths }),
-        only_holdout.then_some(Notice::OnlyHoldout { images: split.holdout.len() }),
-    ];
-    notices.into_iter().flatten().collect()
-}
-
-/// Sets a learner's schedule and memory for a session.
-fn prepare(
-    learner: &mut Learner,
-    session: &Session,
-    settings: &ModelSettings,
-    split: &Split,
-) -> Result<(), ModelError> {
-    learner.set_pace(session.pace())?;
-    let memory: MemorySize = settings.memory.parse().map_err(ModelError::Refused)?;
-    let memory = memory.images(learner.shape());
-    let mut classes = learner.classes().clone();
-    for photo in &split.training {
-        let _ = classes.appear(&photo.class);
-    }
-    let count = classes.active().count();
-    if learner.config().method.kind.replays() {
-        if memory < count {
-            return Err(ModelError::SmallMemory { memory, classes: count });
-        }
-        learner.set_memory(memory)?;
-    }
-    Ok(())
-}
-
-/// Identifies a session: its parent, its settings, its images in order.
-fn key(parent: Option<&Version>, number: u32, learner: &Learner, split: &Split, session: &Session) -> String {
-    let mut config = learner.config().clone();
-    config.threads = 1;
-    let images = |list: &[Photo]| -> Vec<(Digest, String)> {
-        list.iter().map(|photo| (photo.digest, photo.class.clone())).collect()
-    };
-    let parts = serde_json::json!({
-        "parent": parent.map(|parent| (number, &parent.sha256)),
-        "config": config,
-        "shape": learner.shape(),
-        "training": images(&split.training),
-        "holdout": images(&split.holdout),
-        "recalibrate": session.recalibrate,
-    });
-    sha256(parts.to_string().as_bytes())
-}
-
-/// Adds the photos of a session to what was learned and to the holdout set.
-fn add_photos(version: &mut Version, split: Split) {
-    let classes = version.learner.classes();
-    for photo in split.training {
-        let class = classes.find(&photo.class).expect("the classes of a session are known");
-        version.learned.insert(photo.digest, class);
-        let origin = Origin { digest: photo.digest, source: photo.source };
-        version.origins.entry(Digest::of(&photo.image)).or_default().push(origin);
-    }
-    version.holdout.add(split.holdout, classes);
-}
-
-#[cfg(test)]
-mod tests {
-    use rehearsal::{config::PartialConfig, network::BackboneKind};
-
-    use super::*;
-    use crate::test_photos;
-
-    const SHAPE: rehearsal_data::ImageShape = rehearsal_data::ImageShape { height: 16, width: 16, channels: 3 };
-
-    /// Noise with a tint per class.
-    fn photos(classes: &[&str]) -> Vec<Photo> {
-        let image = |class: &str, number: usize| -> Image {
-            let tint = usize::from(class.as_bytes()[0]) * 83;
-            (0..16 * 16 * 3).map(|i| ((i * (number + 7) * 31 + tint * (i % 3 + 1)) % 256) as u8).collect()
-        };
-        let photo = |class: &str, number: usize| Photo {
-            class: class.into(),
-            source: format!("{class}/{number}.png"),
-            image: image(class, number),
-            digest: Digest::of(&image(class, number)),
-        };
-        classes.iter().flat_map(|class| (0..13).map(|number| photo(class, number))).collect()
-    }
-
-    fn session(photos: Vec<Photo>) -> Session {
-        let settings = PartialConfig::parse("seed = 1\nbackbone = 'tiny'\nwidth = 4").unwrap();
-        Session { settings, holdout_per_class: Some(0), ..Session::new(photos, SHAPE) }
-    }
-
-    #[test]
-    fn a_model_learns_what_the_library_learns_from_the_same_photos() {
-        let place = tempfile::tempdir().unwrap();
-        let mut model = Model::open_or_create(&place.path().join("shop.model")).unwrap();
-        let builder = Learner::builder().size(16).seed(1).backbone(BackboneKind::Tiny).width(4);
-        let mut learner = builder.threads(model.threads()).build().unwrap();
-        for classes in [&["boots", "clogs"][..], &["ankle boots", "mules"]] {
-            let photos = photos(classes);
-            let (images, labels): (Vec<Image>, Vec<&str>) =
-                photos.iter().map(|photo| (photo.image.clone(), photo.class.as_str())).unzip();
-            learner.learn_task(&images, &labels).unwrap();
-            let Outcome::Learned(report) = model.learn(session(photos.clone()), &mut ()).unwrap() else {
-                panic!("nothing was learned")
-            };
-            assert_eq!((report.images, report.steps, report.epochs), (26, 24, 12));
-            let version = model.current().unwrap().learner;
-            assert_eq!(version.config(), learner.config());
-            assert!(version.network().state() == learner.network().state(), "another network");
-            assert_eq!(version.memory(), learner.memory());
-            assert_eq!(version.calibration_images(), Some(learner.memory().len()), "both have recalibrated");
-            assert_eq!(version.predict(&images).unwrap(), learner.predict(&images).unwrap());
-        }
-    }
-
-    /// Keeps the notices, and stops after the first step.
-    #[derive(Default)]
-    struct Stopping(Vec<Notice>);
-
-    impl Observer for Stopping {
-        fn step(&mut self, _: &StepEvent) -> ControlFlow<()> {
-            ControlFlow::Break(())
-        }
-    }
-
-    impl LearnObserver for Stopping {
-        fn notice(&mut self, notice: &Notice) {
-            self.0.push(notice.clone());
-        }
-    }
-
-    #[test]
-    fn a_session_that_is_stopped_at_every_step_is_the_same_version_in_the_end() {
-        let place = tempfile::tempdir().unwrap();
-        let learn = |name: &str, observer: &mut (dyn LearnObserver + Send)| {
-            let mut model = Model::open_or_create(&place.path().join(name)).unwrap();
-            (model.learn(session(photos(&["boots", "clogs"])), observer).unwrap(), model)
-        };
-        let (whole, model) = learn("whole.model", &mut ());
-        let mut observer = Stopping::default();
-        let (parted, again) = loop {
-            match learn("parted.model", &mut observer) {
-                (Outcome::Stopped, _) => {}
-                ended => break ended,
-            }
-        };
-        assert_eq!(parted, whole, "the report too");
-        assert_eq!(observer.0, (1..=24).map(|steps| Notice::Continues { steps }).collect::<Vec<_>>());
-        let states = [model, again].map(|model| model.current().unwrap().learner.network().state());
-        assert!(states[0] == states[1]);
-    }
-
-    #[test]
-    fn a_session_that_diverges_leaves_the_model_as_it_was() {
-        let place = tempfile::tempdir().unwrap();
-        let mut model = Model::open_or_create(&place.path().join("shop.model")).unwrap();
-        let mut session = session(photos(&["boots", "clogs"]));
-        session.settings.lr = Some(1e38);
-        let error = model.learn(session, &mut ()).unwrap_err();
-        let diverged = matches!(error, ModelError::Learner(rehearsal::learner::LearnerError::Diverged { .. }));
-        assert!(diverged && !error.is_user_error(), "{error}");
-        assert!(model.is_empty());
-    }
-
-    #[test]
-    fn a_photo_is_known_by_its_file_and_a_version_that_forgets_is_rejected() {
-        let place = tempfile::tempdir().unwrap();
-        let mut model = test_photos::learn(place.path(), &["a", "b"], 10);
-        let renamed = place.path().join("again");
-        std::fs::create_dir_all(renamed.join("a")).unwrap();
-        for number in 0..10 {
-            let from = place.path().join(format!("ab/a/{number:02}.png"));
-            std::fs::copy(from, renamed.join(format!("a/other{number}.png"))).unwrap();
-        }
-        let again = model.learn(test_photos::session(&model, &renamed), &mut ()).unwrap();
-        assert_eq!(again, Outcome::NothingNew { images: 10 });
-        test_photos::write_folder(&place.path().join("more"), &["c", "d"], 10);
-        let mut session = test_photos::session(&model, &place.path().join("more"));
-        (session.max_forgetting, session.keep) = (Some(0.0), Some(3));
-        let Outcome::Learned(report) = model.learn(session, &mut ()).unwrap() else { panic!("nothing was learned") };
-        let lost = report.old.unwrap().points_lost() > 0.0;
-        assert_eq!((report.accepted, model.settings().current), (!lost, if lost { 1 } else { 2 }));
-        assert_eq!((model.versions(), model.settings().keep), (vec![1, 2], 3));
-    }
-
-    #[test]
-    fn impossible_sessions_are_refused_by_kind() {
-        let place = tempfile::tempdir().unwrap();
-        let mut model = Model::open_or_create(&place.path().join("shop.model")).unwrap();
-        let mut refused = |session: Session| model.learn(session, &mut ()).unwrap_err();
-        assert!(matches!(refused(session(Vec::new())), ModelError::NoImages));
-        assert!(matches!(refused(session(photos(&["boots"]))), ModelError::OneClass(class) if class == "boots"));
-        let both = || session(photos(&["boots", "clogs"]));
-        let small = refused(Session { memory: Some(MemorySize::Images(1)), ..both() });
-        assert!(matches!(small, ModelError::SmallMemory { memory: 1, classes: 2 }));
-        let shape = rehearsal_data::ImageShape { height: 8, ..SHAPE };
-        assert!(matches!(refused(Session { shape, ..both() }), ModelError::Refused(_)), "photos of another shape");
-        assert!(matches!(refused(Session { keep: Some(0), ..both() }), ModelError::Refused(_)));
-        assert!(model.is_empty());
     }
 }

@@ -1,39 +1,29 @@
 //! A model store: a directory with the versions of a learner that learns from folders of photos,
 //! session after session.
 //!
-//! Each training session ([`Model::learn`]) makes a new [`Version`]: a complete saved learner with
-//! its [`Holdout`] set. One image in ten is held out and never trained on. The holdout accuracy of
-//! the classes known before decides whether the version is accepted. [`Model::select`] rolls back.
-//! `model.toml` names the current version and is replaced atomically: if the process is killed, the
-//! model is its last complete version, and the same session continues to the same bits.
+//! Each training session ([`Model::learn_exact`], or `Model::learn` with the feature `scratch`) makes a
+//! new [`Version`]: what predicts, a holdout set and a memory, in one file. One photo in ten is held out
+//! and measures the version. The holdout accuracy of the classes known before decides whether the version
+//! is accepted. [`Model::select`] rolls back. `model.toml` names the current version and is replaced
+//! atomically: if the process is killed, the model is its last complete version.
 //!
-//! ```
-//! use rehearsal_model::{FolderNotice, FolderReader, Model, Outcome, Session};
-//! # use rehearsal::config::PartialConfig;
-//! # use rehearsal_data::ImageShape;
+//! ```no_run
+//! use rehearsal_model::{ExactSession, FolderReader, Model, Outcome, SessionOptions};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let place = tempfile::tempdir()?;
-//! # let (path, folder) = (place.path().join("shop.model"), place.path().join("january"));
-//! # for (tint, class) in [(3, "boots"), (5, "clogs")] {
-//! #     std::fs::create_dir_all(folder.join(class))?;
-//! #     for i in 0..20u8 {
-//! #         let pixels: Vec<u8> = (0..192u8).map(|p| p.wrapping_mul(tint).wrapping_add(i)).collect();
-//! #         let shape = ImageShape { height: 8, width: 8, channels: 3 };
-//! #         rehearsal_model::write_png(&folder.join(class).join(format!("{i}.png")), &pixels, shape)?;
-//! #     }
-//! # }
-//! let mut model = Model::open_or_create(&path)?;
-//! let mut notice = |notice: &FolderNotice| eprintln!("{notice}");
+//! let mut model = Model::open_or_create("shop.model".as_ref())?;
+//! let mut notice = |notice: &_| eprintln!("{notice}");
 //! let mut reader = FolderReader { follow_links: false, skip_bad: false, progress: &(), notice: &mut notice };
-//! // january/boots/*.png, january/clogs/*.png
-//! let session = reader.session(&model, &[folder], None)?;
-//! # let settings = PartialConfig::parse("backbone = 'tiny'\nwidth = 4\nepochs = 1\nthreads = 1")?;
-//! # let session = Session { settings, ..session };
-//! if let Outcome::Learned(report) = model.learn(session, &mut ())? {
-//!     println!("version {}: {} of {} holdout images right", report.version, report.holdout.right, report.holdout.total);
+//! // january/boots/*.jpg, january/clogs/*.jpg
+//! let photos = reader.find(&["january".into()])?;
+//! let session = ExactSession { photos, backbone: None, options: SessionOptions::default(), stop: &|| false };
+//! if let Outcome::Learned(report) = model.learn_exact(session, &mut reader, &mut |_| ())? {
+//!     println!("version {}: {} of {} holdout photos right", report.version, report.holdout.right, report.holdout.total);
 //! }
-//! assert_eq!(model.current()?.learner.classes().seen(), 2);
+//! let version = model.current()?;
+//! let photo = version.reader()?.read(&["new.jpg"], &()).remove(0)?;
+//! let prediction = version.predict(&[photo.input])?.remove(0);
+//! println!("{} ({})", prediction.class, version.verdict(&prediction, None).word());
 //! # Ok(())
 //! # }
 //! ```
@@ -41,41 +31,47 @@
 #![forbid(unsafe_code)]
 
 mod acceptance;
+mod backbones;
 mod classes;
 mod digest;
 mod directory;
 mod error;
 mod evaluation;
+mod exact;
 mod folder;
 mod forget;
 mod history;
-mod holdout;
-mod interrupted;
+mod input;
 mod learn;
 mod memory_size;
-mod photo;
 mod png;
-mod session;
+mod prediction;
+mod score;
+#[cfg(feature = "scratch")]
+mod scratch;
 mod settings;
-mod split;
-#[cfg(test)]
+#[cfg(all(test, feature = "scratch"))]
 mod test_photos;
 mod threshold;
 mod version;
 
 pub use acceptance::{Acceptance, Change};
+pub use backbones::{DEFAULT as DEFAULT_BACKBONE, open_named as open_backbone};
 pub use digest::Digest;
 pub use directory::Model;
 pub use error::ModelError;
 pub use evaluation::{Evaluation, Judged};
-pub use folder::{FolderNotice, FolderReader, Part};
+pub use exact::{BackboneId, Exact, ExactSession};
+pub use folder::{FolderNotice, FolderPart, FolderReader};
 pub use forget::{Forget, Forgotten};
-pub use history::{Entry, Event, Report};
-pub use holdout::{Answer, ClassScore, Example, Holdout, Score};
-pub use learn::{LearnObserver, Notice, Outcome};
+pub use history::{Entry, Event, Report, Training};
+pub use input::{Input, InputReader, Picture, Seen};
+pub use learn::{Notice, Outcome, SessionOptions};
 pub use memory_size::MemorySize;
-pub use photo::Photo;
 pub use png::write_png;
-pub use session::Session;
+pub use prediction::{AllUnsure, Prediction, Similar, Verdict};
+pub use score::{Answer, ClassScore, Score};
+#[cfg(feature = "scratch")]
+pub use scratch::{Holdout, LearnObserver, Photo, Scratch, Session};
 pub use settings::ModelSettings;
-pub use version::Version;
+pub use version::{Contents, Example, Features, Held, Part, Removed, Version};

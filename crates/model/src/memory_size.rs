@@ -2,9 +2,6 @@
 
 use std::{fmt, str::FromStr};
 
-use rehearsal::learner::Defaults;
-use rehearsal_data::ImageShape;
-
 /// How much is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemorySize {
@@ -19,13 +16,13 @@ const UNITS: [(&str, u64); 6] =
 
 impl MemorySize {
     /// What a new model remembers.
-    pub const DEFAULT: Self = Self::Images(Defaults::MEMORY);
+    pub const DEFAULT: Self = Self::Images(5000);
 
-    /// How many images of that shape.
-    pub fn images(self, shape: ImageShape) -> usize {
+    /// How many photos of so many bytes each.
+    pub fn photos(self, bytes_each: usize) -> usize {
         match self {
             Self::Images(images) => images,
-            Self::Bytes(bytes) => usize::try_from(bytes / shape.bytes().max(1) as u64).unwrap_or(usize::MAX),
+            Self::Bytes(bytes) => usize::try_from(bytes / bytes_each.max(1) as u64).unwrap_or(usize::MAX),
         }
     }
 }
@@ -65,8 +62,7 @@ mod tests {
 
     #[test]
     fn images_or_bytes() {
-        let shape = ImageShape { height: 10, width: 10, channels: 3 };
-        let images = |text: &str| text.parse::<MemorySize>().map(|size| size.images(shape));
+        let images = |text: &str| text.parse::<MemorySize>().map(|size| size.photos(300));
         assert_eq!(images("5000"), Ok(5000));
         assert_eq!((images("64MB"), images("64 mb"), images("3kB")), (Ok(213_333), Ok(213_333), Ok(10)));
         assert_eq!(images("1MiB"), Ok(3495));

@@ -1,7 +1,5 @@
 //! The probability below which an answer is unsure: at least 19 of 20 holdout answers above it are right.
 
-use crate::Answer;
-
 /// What share of the answers must be right.
 const RIGHT: f64 = 0.95;
 /// Fewer answers say nothing about one in twenty.
@@ -9,8 +7,13 @@ pub(crate) const FEWEST: usize = 20;
 
 /// The lowest probability from which on 19 of 20 answers are right; none where there is no such, or
 /// too few answers to tell.
-pub(crate) fn threshold(answers: &[Answer]) -> Option<f64> {
-    let mut answers: Vec<(f32, bool)> = answers.iter().map(|answer| (answer.probability, answer.right)).collect();
+#[cfg(feature = "scratch")]
+pub(crate) fn threshold(answers: &[crate::Answer]) -> Option<f64> {
+    threshold_of(answers.iter().map(|answer| (answer.probability, answer.is_right())).collect())
+}
+
+/// As [`threshold`], of probabilities and whether the answers are right.
+pub(crate) fn threshold_of(mut answers: Vec<(f32, bool)>) -> Option<f64> {
     answers.sort_by(|a, b| b.0.total_cmp(&a.0));
     let (mut right, mut lowest) = (0, None);
     for (index, &(probability, is_right)) in answers.iter().enumerate() {
@@ -25,13 +28,14 @@ pub(crate) fn threshold(answers: &[Answer]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use rehearsal::sample::Class;
-
     use super::*;
 
-    fn answers(list: impl IntoIterator<Item = (f32, bool)>) -> Vec<Answer> {
-        let answer = |(probability, right)| Answer { class: Class(0), predicted: "a".into(), probability, right };
-        list.into_iter().map(answer).collect()
+    fn threshold(answers: &[(f32, bool)]) -> Option<f64> {
+        threshold_of(answers.to_vec())
+    }
+
+    fn answers(list: impl IntoIterator<Item = (f32, bool)>) -> Vec<(f32, bool)> {
+        list.into_iter().collect()
     }
 
     #[test]

@@ -1,272 +1,277 @@
-//! A version of a model: a learner and all that goes with it, in one sealed file.
+//! A version of a model: what predicts and all that goes with it, in one sealed file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::{Deref, DerefMut},
     path::Path,
+    sync::Arc,
 };
 
-use rehearsal::{
-    Learner, ModelFileError,
-    learner::{Extra, ExtraArray, WithExtra},
-    sample::{Class, Image},
-};
-use serde::{Deserialize, Serialize};
+use rehearsal_files::model_file::{FORMAT, Reader};
+use rehearsal_gaussian::Feature;
+use serde::Deserialize;
 
-use crate::{Digest, Example, Holdout, ModelError, threshold};
-
-/// 1 identified images by their pixels.
-const FORMAT: u32 = 2;
-const HOLDOUT_IMAGES: &str = "holdout.images";
-const HOLDOUT_DIGESTS: &str = "holdout.digests";
-const LEARNED: &str = "learned.digests";
-const LEARNED_CLASSES: &str = "learned.classes";
+#[cfg(feature = "scratch")]
+use crate::scratch::Scratch;
+use crate::{Answer, Digest, Input, InputReader, ModelError, Picture, Prediction, Similar, exact::Exact, threshold};
 
 /// A version of a model.
 #[derive(Clone)]
 pub struct Version {
-    /// Predicts, and learns in the next session.
-    pub learner: Learner,
-    /// The holdout set.
-    pub holdout: Holdout,
-    /// Every image that was ever learned, and as what.
-    pub(crate) learned: BTreeMap<Digest, Class>,
-    /// The files of the images in memory, by the digests of their pixels. Two files can have the same pixels.
-    pub(crate) origins: BTreeMap<Digest, Vec<Origin>>,
-    /// Below which probability an answer is unsure, if there is one.
-    pub threshold: Option<f64>,
+    pub(crate) kind: Kind,
     /// The checksum of its file; empty before it is saved.
     pub(crate) sha256: String,
 }
 
-/// The file of an image in memory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Origin {
+/// The kinds of versions.
+#[derive(Clone)]
+pub(crate) enum Kind {
+    /// A Gaussian head on the features of a pre-trained backbone.
+    Exact(Box<Exact>),
+    /// A network that is trained from scratch.
+    #[cfg(feature = "scratch")]
+    Scratch(Box<Scratch>),
+}
+
+/// Features of photos.
+pub type Features = BTreeMap<Digest, Feature>;
+
+/// A photo of the holdout set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// Its identity.
     pub digest: Digest,
+    /// Its class.
+    pub class: Arc<str>,
+    /// What a version reads of it.
+    pub input: Input,
+}
+
+/// Where a version holds a photo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// It measures.
+    Holdout,
+    /// Remembered.
+    Memory,
+}
+
+/// A photo that a version holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Its identity.
+    pub digest: Digest,
+    /// Its class.
+    pub class: Arc<str>,
+    /// The path that it came from.
     pub source: String,
+    /// Where it is held.
+    pub part: Part,
 }
 
-/// The part of the file's header that is the model store's.
-#[derive(Serialize, Deserialize)]
-struct Header {
-    model: u32,
-    holdout: Vec<Kept>,
-    memory: BTreeMap<Digest, Vec<Origin>>,
-    threshold: Option<f64>,
+/// Photos that were removed from a version.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Their identities.
+    pub digests: BTreeSet<Digest>,
+    /// How many were in the memory.
+    pub memory: usize,
+    /// How many were in the holdout set.
+    pub holdout: usize,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    class: u16,
-    source: String,
+/// What every kind of version can do.
+pub trait Contents: Send + Sync {
+    /// The classes that it predicts.
+    fn classes(&self) -> Vec<Arc<str>>;
+
+    /// Its settings, as plain data.
+    fn config(&self) -> serde_json::Value;
+
+    /// Its settings in a few words.
+    fn description(&self) -> String;
+
+    /// Height and width of a photo as it reads it.
+    fn size(&self) -> usize;
+
+    /// A reader of photos for it.
+    ///
+    /// # Errors
+    /// Its backbone is not on this machine.
+    fn reader(&self) -> Result<InputReader, ModelError>;
+
+    /// What it says of photos.
+    ///
+    /// # Errors
+    /// They were read for another kind of version.
+    fn predict(&self, inputs: &[Input]) -> Result<Vec<Prediction>, ModelError>;
+
+    /// The holdout set, without near-duplicates of other photos.
+    fn holdout(&self) -> Vec<Example>;
+
+    /// What it said of the holdout set before it learned any of it.
+    ///
+    /// # Errors
+    /// It cannot predict.
+    fn holdout_answers(&self) -> Result<Vec<Answer>, ModelError> {
+        self.measure(&self.holdout())
+    }
+
+    /// What it says of examples without having learned its holdout set.
+    ///
+    /// # Errors
+    /// They were read for another kind of version.
+    fn measure(&self, examples: &[Example]) -> Result<Vec<Answer>, ModelError>;
+
+    /// Whether [`Contents::measure`] is fair to a photo: it was not learned for that.
+    fn is_fair_to(&self, photo: Digest) -> bool {
+        !self.has_learned(photo)
+    }
+
+    /// How many holdout photos are left out as near-duplicates.
+    fn near_duplicates(&self) -> usize {
+        0
+    }
+
+    /// Every photo in memory and holdout set.
+    fn held(&self) -> Vec<Held>;
+
+    /// The memory as pictures: class, picture, path.
+    fn memory(&self) -> Vec<(Arc<str>, Picture, String)>;
+
+    /// How many photos fit into the memory.
+    fn memory_capacity(&self) -> usize;
+
+    /// Whether it was trained on a photo.
+    fn has_learned(&self, photo: Digest) -> bool;
+
+    /// How many photos of a class it was trained on.
+    fn learned_of(&self, class: &str) -> usize;
+
+    /// Every photo that is known as this class; none if there is no such class.
+    fn photos_of(&self, class: &str) -> Option<BTreeSet<Digest>>;
+
+    /// The features of the photos that it holds.
+    fn features(&self) -> Features {
+        Features::new()
+    }
+
+    /// The probability from which on an answer is sure.
+    fn threshold(&self) -> Option<f64>;
+
+    /// The distance beyond which a photo is unknown.
+    fn farthest_known(&self) -> Option<f32> {
+        None
+    }
+
+    /// The remembered photos that are most like a photo.
+    fn similar(&self, _photo: &Input, _count: usize) -> Vec<Similar> {
+        Vec::new()
+    }
+
+    /// Renames a class.
+    ///
+    /// # Errors
+    /// There is no such class, or another has that name.
+    fn rename_class(&mut self, from: &str, to: &str) -> Result<(), ModelError>;
+
+    /// Never predicts a class again. `features` has those of photos that it may no longer hold.
+    ///
+    /// # Errors
+    /// There is no such class, or a photo's features are missing.
+    fn retire_class(&mut self, name: &str, features: &Features) -> Result<(), ModelError>;
+
+    /// Removes photos. `features` has those of photos that it may no longer hold.
+    ///
+    /// # Errors
+    /// A photo's features are missing.
+    fn remove(&mut self, photos: &BTreeSet<Digest>, features: &Features) -> Result<Removed, ModelError>;
+
+    /// Writes its file, whole or not at all; the file's checksum.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn save(&mut self, path: &Path) -> Result<String, ModelError>;
+
+    /// Writes an ONNX file for other programs.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn export_onnx(&self, path: &Path) -> Result<(), ModelError>;
+
+    /// Writes weights for PyTorch.
+    ///
+    /// # Errors
+    /// It cannot be written, or has no weights of its own.
+    fn export_safetensors(&self, path: &Path) -> Result<(), ModelError>;
+
+    /// How many photos it was trained on.
+    fn learned(&self) -> usize {
+        self.classes().iter().map(|class| self.learned_of(class)).sum()
+    }
+}
+
+impl Deref for Version {
+    type Target = dyn Contents;
+
+    fn deref(&self) -> &Self::Target {
+        match &self.kind {
+            Kind::Exact(exact) => &**exact,
+            #[cfg(feature = "scratch")]
+            Kind::Scratch(scratch) => &**scratch,
+        }
+    }
+}
+
+impl DerefMut for Version {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match &mut self.kind {
+            Kind::Exact(exact) => &mut **exact,
+            #[cfg(feature = "scratch")]
+            Kind::Scratch(scratch) => &mut **scratch,
+        }
+    }
 }
 
 impl Version {
     /// A smaller holdout set gives no threshold.
     pub const SMALLEST_HOLDOUT: usize = threshold::FEWEST;
 
-    /// Of a learner that has learned nothing.
-    pub(crate) fn new(learner: Learner) -> Self {
-        let (holdout, threshold, sha256) = (Holdout::default(), None, String::new());
-        Self { learner, holdout, learned: BTreeMap::new(), origins: BTreeMap::new(), threshold, sha256 }
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self { kind, sha256: String::new() }
     }
 
-    /// Every image that was learned or held out, and as what.
-    pub(crate) fn known(&self) -> BTreeMap<Digest, Class> {
-        let held_out = self.holdout.examples().iter().map(|example| (example.digest, example.class));
-        self.learned.iter().map(|(digest, class)| (*digest, *class)).chain(held_out).collect()
+    /// Whether it has a Gaussian head, rather than a network trained from scratch.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.kind, Kind::Exact(_))
     }
 
-    /// Whether a photo was learned.
-    pub fn has_learned(&self, photo: Digest) -> bool {
-        self.learned.contains_key(&photo)
-    }
-
-    /// How many images were learned.
-    pub fn images_learned(&self) -> usize {
-        self.learned.len()
-    }
-
-    /// How many images of a class were learned.
-    pub fn images_learned_of(&self, class: Class) -> usize {
-        self.learned.values().filter(|learned| **learned == class).count()
-    }
-
-    /// The stored images with their classes and where they came from, in the order of the memory.
-    pub fn memory(&self) -> impl Iterator<Item = (Class, &Image, &str)> {
-        self.learner.memory().slots().iter().map(move |stored| {
-            let source = self.origins_of(&stored.sample.image).first().map_or("", |origin| origin.source.as_str());
-            (stored.sample.label, &stored.sample.image, source)
-        })
-    }
-
-    /// Every photo in memory and holdout set: digest, class, path.
-    pub(crate) fn held(&self) -> impl Iterator<Item = (Digest, Class, &str)> {
-        let memory = self.memory().flat_map(move |(class, image, _)| {
-            self.origins_of(image).iter().map(move |origin| (origin.digest, class, origin.source.as_str()))
-        });
-        memory.chain(self.holdout.examples().iter().map(|asked| (asked.digest, asked.class, asked.source.as_str())))
-    }
-
-    /// The files that an image in memory may come from.
-    pub(crate) fn origins_of(&self, image: &[u8]) -> &[Origin] {
-        self.origins.get(&Digest::of(image)).map_or(&[][..], Vec::as_slice)
-    }
-
-    /// After the memory has become smaller: statistics that came from it come from what is left.
-    pub(crate) fn recalibrate_again(&mut self) {
-        if self.learner.calibration_images().is_some() {
-            self.learner.recalibrate();
-        }
-    }
-
-    /// Saves it, whole or not at all, with the origins of what the memory holds.
-    pub(crate) fn save(&mut self, path: &Path) -> Result<(), ModelError> {
-        let slots = self.learner.memory().slots().iter();
-        let held: BTreeSet<Digest> = slots.map(|stored| Digest::of(&stored.sample.image)).collect();
-        self.origins.retain(|pixels, _| held.contains(pixels));
-        self.sha256 = self.learner.save_with_extra(path, &self.extra())?;
+    /// Saves it, whole or not at all.
+    pub(crate) fn save_to(&mut self, path: &Path) -> Result<(), ModelError> {
+        self.sha256 = self.save(path)?;
         Ok(())
     }
 
-    fn extra(&self) -> Extra {
-        let examples = self.holdout.examples();
-        let kept = |example: &Example| Kept { class: example.class.0, source: example.source.clone() };
-        let header = Header {
-            model: FORMAT,
-            holdout: examples.iter().map(kept).collect(),
-            memory: self.origins.clone(),
-            threshold: self.threshold,
-        };
-        let shape = self.learner.shape();
-        let digests = |bytes: Vec<u8>| ExtraArray { shape: vec![bytes.len() / Digest::BYTES, Digest::BYTES], bytes };
-        let images = ExtraArray {
-            shape: vec![examples.len(), shape.height, shape.width, shape.channels],
-            bytes: examples.iter().flat_map(|example| example.image.iter().copied()).collect(),
-        };
-        let classes: Vec<u8> = self.learned.values().flat_map(|class| class.0.to_le_bytes()).collect();
-        let arrays = [
-            (HOLDOUT_IMAGES, images),
-            (HOLDOUT_DIGESTS, digests(examples.iter().flat_map(|example| example.digest.bytes()).collect())),
-            (LEARNED, digests(self.learned.keys().flat_map(|digest| digest.bytes()).collect())),
-            (LEARNED_CLASSES, ExtraArray { shape: vec![classes.len() / 2, 2], bytes: classes }),
-        ];
-        let header = serde_json::to_value(header).expect("a header is plain data");
-        Extra { header, arrays: arrays.map(|(name, array)| (name.to_owned(), array)).into_iter().collect() }
-    }
-
-    /// The version in a file, on `threads` threads.
+    /// The version in a file, which computes on `threads` threads.
+    #[cfg_attr(not(feature = "scratch"), allow(unused_variables, reason = "an exact head needs no threads of its own"))]
     pub(crate) fn load(path: &Path, threads: usize) -> Result<Self, ModelError> {
-        let WithExtra { learner, extra, sha256 } = Learner::load_with_extra(path, threads)?;
-        let unusable = |why: &str| {
-            let error = ModelFileError::Unusable { path: path.into(), why: why.into() };
-            ModelError::Learner(error.into())
-        };
-        let extra = extra.ok_or_else(|| unusable("it is a learner, not a version of a model"))?;
-        let header: Header =
-            serde_json::from_value(extra.header.clone()).map_err(|error| unusable(&error.to_string()))?;
-        if header.model != FORMAT {
-            return Err(ModelError::Format { path: path.into(), found: header.model.into(), expected: FORMAT });
+        #[derive(Deserialize)]
+        struct Peeked {
+            kind: Option<String>,
         }
-        let part = |name: &str| extra.arrays.get(name).map_or(&[][..], |array| &array.bytes);
-        let holdout = holdout(&learner, &header.holdout, part(HOLDOUT_IMAGES), part(HOLDOUT_DIGESTS));
-        let holdout =
-            holdout.ok_or_else(|| unusable("the images, classes and digests of its holdout set do not match"))?;
-        let learned = learned(&learner, part(LEARNED), part(LEARNED_CLASSES));
-        let learned = learned
-            .ok_or_else(|| unusable("the digests and classes of the images that it has learned do not match"))?;
-        if header.threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
-            return Err(unusable("its threshold is not a probability"));
+        let reader = Reader::open(path, FORMAT)?;
+        let kind = serde_json::from_str(reader.header()).ok().and_then(|Peeked { kind }| kind);
+        if kind.as_deref() == Some(Exact::KIND) {
+            let (exact, sha256) = Exact::load(path, reader)?;
+            return Ok(Self { kind: Kind::Exact(Box::new(exact)), sha256 });
         }
-        Ok(Self { learner, holdout, learned, origins: header.memory, threshold: header.threshold, sha256 })
-    }
-}
-
-fn digests(bytes: &[u8]) -> impl Iterator<Item = Digest> {
-    bytes.as_chunks().0.iter().map(|bytes| Digest::from_bytes(*bytes))
-}
-
-/// What was learned, and as what; none where the parts of a file do not fit together.
-fn learned(learner: &Learner, images: &[u8], classes: &[u8]) -> Option<BTreeMap<Digest, Class>> {
-    let fits = images.len().is_multiple_of(Digest::BYTES) && images.len() / Digest::BYTES * 2 == classes.len();
-    let class = |bytes: &[u8; 2]| Class(u16::from_le_bytes(*bytes));
-    let learned: Vec<(Digest, Class)> = digests(images).zip(classes.as_chunks().0.iter().map(class)).collect();
-    let known = learned.iter().all(|(_, class)| class.index() < learner.classes().seen());
-    (fits && known).then(|| learned.into_iter().collect())
-}
-
-/// The examples of a file; none where its parts do not fit together.
-fn holdout(learner: &Learner, kept: &[Kept], images: &[u8], bytes: &[u8]) -> Option<Holdout> {
-    let each = learner.shape().bytes();
-    let fits = images.len() == kept.len().checked_mul(each)? && bytes.len() == kept.len() * Digest::BYTES;
-    let known = kept.iter().all(|kept| usize::from(kept.class) < learner.classes().seen());
-    let example = |((kept, image), digest): ((&Kept, &[u8]), Digest)| Example {
-        image: image.to_vec().into(),
-        class: Class(kept.class),
-        digest,
-        source: kept.source.clone(),
-    };
-    let examples: Vec<Example> = kept.iter().zip(images.chunks_exact(each)).zip(digests(bytes)).map(example).collect();
-    (fits && known).then(|| Holdout::new(examples))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    /// A version of two classes and two examples, as a file.
-    fn saved(path: &Path) -> Extra {
-        let mut learner = Learner::builder().size(8).width(4).memory(10).build().unwrap();
-        let images: Vec<Image> = (0..20u8).map(|i| vec![i; 8 * 8 * 3].into()).collect();
-        let labels: Vec<&str> = (0..20).map(|i| ["a", "b"][i % 2]).collect();
-        learner.learn_task(&images, &labels).unwrap();
-        let example = |class: u16| {
-            let image: Image = vec![200 + class as u8; 8 * 8 * 3].into();
-            Example { digest: Digest::of(&image), image, class: Class(class), source: "x.png".into() }
-        };
-        let mut version = Version::new(learner);
-        version.holdout = Holdout::new(vec![example(0), example(1)]);
-        version.learned = images.iter().map(|image| (Digest::of(image), Class(0))).collect();
-        version.save(path).unwrap();
-        version.extra()
-    }
-
-    #[test]
-    fn parts_that_do_not_fit_together_are_refused_also_with_the_right_checksum() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("0001.safetensors");
-        let whole = saved(&path);
-        let learner = Learner::load(&path).unwrap();
-        let load = |extra: &Extra| {
-            learner.save_with_extra(&path, extra).unwrap();
-            Version::load(&path, 1).map(drop)
-        };
-        load(&whole).unwrap();
-        let cut = |name: &str| {
-            let mut extra = whole.clone();
-            let array = extra.arrays.get_mut(name).unwrap();
-            array.bytes.pop();
-            array.shape = vec![array.bytes.len()];
-            extra
-        };
-        let said = |name: &str, value: serde_json::Value| {
-            let mut extra = whole.clone();
-            extra.header[name] = value;
-            extra
-        };
-        let mut other_class = whole.clone();
-        other_class.arrays.get_mut(LEARNED_CLASSES).unwrap().bytes[0] = 2;
-        for (what, extra) in [
-            ("fewer classes than digests", cut(LEARNED_CLASSES)),
-            ("half a digest", cut(LEARNED)),
-            ("half an image", cut(HOLDOUT_IMAGES)),
-            ("a class that never was", other_class),
-            ("a threshold that is no probability", said("threshold", json!(1.5))),
-            ("a digest that is none", said("memory", json!({"../x": []}))),
-        ] {
-            let error = load(&extra).err().unwrap_or_else(|| panic!("{what} was believed")).to_string();
-            assert!(error.contains("cannot be used"), "{what}: {error}");
+        #[cfg(feature = "scratch")]
+        {
+            drop(reader);
+            let (scratch, sha256) = Scratch::load(path, threads)?;
+            Ok(Self { kind: Kind::Scratch(Box::new(scratch)), sha256 })
         }
+        #[cfg(not(feature = "scratch"))]
+        Err(ModelError::NotBuilt)
     }
 }

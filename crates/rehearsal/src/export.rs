@@ -9,12 +9,11 @@ mod weights;
 
 use std::path::Path;
 
-use rehearsal_files::atomic;
+use rehearsal_files::{atomic, model_file::ModelFileError};
 use serde::Serialize;
 
 use crate::{
     learner::{Learner, LearnerError, Preprocessing},
-    model_file::ModelFileError,
     network::{BACKBONE, HEAD, HeadKind, Plan, PlannedLayer, State},
     sample::{Class, ImageShape},
 };

@@ -66,7 +66,6 @@ pub mod learner;
 pub mod losses;
 pub mod memory;
 pub mod methods;
-mod model_file;
 pub mod network;
 pub mod observer;
 pub mod optimizer;
@@ -83,6 +82,6 @@ pub mod views;
 
 pub use burn::tensor::{Device, Tensor, TensorData};
 pub use learner::Learner;
-pub use model_file::ModelFileError;
 /// Data sets: the crate `rehearsal-data`.
 pub use rehearsal_data as datasets;
+pub use rehearsal_files::model_file::ModelFileError;

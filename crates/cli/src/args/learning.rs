@@ -31,7 +31,7 @@ impl Verb for LearnVerb {
     fn heading(setting: &Setting) -> Option<&'static str> {
         match (setting.name, setting.place) {
             // The model has its own flags for these.
-            ("memory" | "recalibrate", _) => None,
+            ("memory" | "recalibrate" | "backbone", _) => None,
             ("epochs" | "lr" | "schedule" | "threads", _) => Some("Training"),
             ("size", _) | (_, Place::Flag { heading: "Learning" | "Machine", .. }) => {
                 Some("Training, fixed when the model is made")

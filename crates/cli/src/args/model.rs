@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Subcommand};
 use rehearsal_model::MemorySize;
 
+#[cfg(feature = "training")]
 use super::learning::How;
 
 const LEARN_EXAMPLES: &str = "\
@@ -12,14 +13,16 @@ Examples:
   rehearsal learn shop.model photos/january     photos/january/{boots,sandals,sneakers}/*.jpg
   rehearsal learn shop.model photos/february    more classes, or more photos of known ones
   rehearsal learn shop.model photos/march --max-forgetting 3
-  rehearsal learn shop.model photos --memory 64MB --epochs 30
+  rehearsal learn shop.model photos --memory 64MB
   rehearsal learn shop.model photos --json | jq .holdout
   rehearsal learn --demo                        see it work, on images inside the program
 
-A model is a directory. Each training session makes a new version. One image in ten is held out,
-never learned, and measures how well the classes known before are still known. If interrupted, the
-same command continues. Exit code 3: the version was rejected, because the classes known before lost
-more percentage points than --max-forgetting allows.";
+A model is a directory. Each training session makes a new version. A pre-trained network inside the
+program turns each photo into features, and a Gaussian head learns them exactly: the order of
+sessions does not matter, nothing is forgotten, and a removed photo leaves no trace. One photo in ten
+is held out and measures a model that has not learned it. If interrupted, the same command continues.
+`--backbone scratch` trains a network of its own instead. Exit code 3: the version was rejected,
+because the classes known before lost more percentage points than --max-forgetting allows.";
 
 #[derive(clap::Args)]
 #[command(after_help = LEARN_EXAMPLES)]
@@ -30,9 +33,13 @@ pub struct Learn {
     /// Folders of photos, one folder per class: DIR/CLASS/*.jpg
     #[arg(value_name = "DIR", required_unless_present = "demo")]
     pub folders: Vec<PathBuf>,
-    /// Learn images inside the program in two sessions, with and without a memory
+    /// Learn images inside the program in two sessions, exactly and by plain fine-tuning
     #[arg(long, conflicts_with_all = ["model", "folders"])]
     pub demo: bool,
+    /// Backbone of a new model: efficientnet-lite0, or scratch to train a network [default:
+    /// efficientnet-lite0]
+    #[arg(long, value_name = "NAME")]
+    pub backbone: Option<String>,
     /// Reject the version if the classes known before lose more percentage points than this
     #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
     pub max_forgetting: Option<f64>,
@@ -57,6 +64,11 @@ pub struct Learn {
     /// Say nothing but errors
     #[arg(long, short)]
     pub quiet: bool,
+    /// Threads [default: one per core]
+    #[cfg(not(feature = "training"))]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    #[cfg(feature = "training")]
     #[command(flatten)]
     pub how: How,
 }
@@ -65,11 +77,13 @@ const PREDICT_EXAMPLES: &str = "\
 Examples:
   rehearsal predict shop.model new/*.jpg
   rehearsal predict shop.model new/             every image below a folder
-  rehearsal predict shop.model new/ --json | jq -r 'select(.unsure) | .path'
+  rehearsal predict shop.model new/ --json | jq -r 'select(.answer != \"sure\") | .path'
+  rehearsal predict shop.model x.jpg --explain   the remembered photos most like it
   rehearsal predict shop.model x.jpg --version 1
 
-An answer is unsure below --threshold. By default at least 19 of 20 answers on the holdout set that
-are above it are right.";
+An answer is sure from --threshold on. By default at least 19 of 20 such answers on the holdout set
+are right. A photo is unknown if it is further from all classes than 19 of 20 holdout photos. If the
+holdout set is too small to tell, every answer is unsure.";
 
 #[derive(clap::Args)]
 #[command(after_help = PREDICT_EXAMPLES)]
@@ -79,12 +93,15 @@ pub struct Predict {
     /// Photos, or folders of photos
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
-    /// How likely an answer must be not to be unsure, in % [default: from the holdout set]
+    /// How likely an answer must be to be sure, in % [default: from the holdout set]
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true)]
     pub threshold: Option<f64>,
     /// How many other classes are shown
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub others: usize,
+    /// Name the three most similar remembered photos, with their classes
+    #[arg(long)]
+    pub explain: bool,
     #[command(flatten)]
     pub which: Which,
     /// Name photos that cannot be read and go on, instead of stopping
@@ -172,8 +189,9 @@ Examples:
   rehearsal memory shop.model sheet -o memory.png     what it remembers, as pictures
   rehearsal memory shop.model list --class boots
   rehearsal memory shop.model remove 'photos/january/boots/IMG_77*'
+  rehearsal memory shop.model move IMG_7731.jpg sandals
   rehearsal memory shop.model remove --class boots --dry-run
-  rehearsal memory shop.model export remembered/      as PNG, one folder per class";
+  rehearsal memory shop.model export remembered/      as files, one folder per class";
 
 const REMOVE_EXAMPLES: &str = "\
 Examples:
@@ -182,8 +200,8 @@ Examples:
   rehearsal memory shop.model remove 'january/**'      everything from january
   rehearsal memory shop.model remove --class boots     also under its earlier names
 
-What was learned from the images stays in the weights: only a new model, trained without them, does
-not have it.";
+The model is then, bit for bit, one that never saw the photos. A photo that is no longer in memory is
+given as a file. In a model with --backbone scratch, what was learned from them stays in the weights.";
 
 #[derive(clap::Args)]
 #[command(after_help = MEMORY_EXAMPLES)]
@@ -234,6 +252,9 @@ Examples:
         /// All images of a class
         #[arg(long, value_name = "NAME")]
         class: Option<String>,
+        /// Photos that are no longer in memory and are needed for this
+        #[arg(long, value_name = "DIR")]
+        photos: Option<PathBuf>,
         /// Only say what would be removed
         #[arg(long)]
         dry_run: bool,
@@ -241,7 +262,23 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// Write the images in memory as PNG, one folder per class
+    /// Give photos in memory or holdout set to another class, which makes a version
+    #[command(after_help = "\
+Examples:
+  rehearsal memory shop.model move IMG_7731.jpg sandals
+  rehearsal memory shop.model move 'january/boots/scan_*' rubber-boots")]
+    Move {
+        /// The path that they came from, or its end; * is any part of a name, ** of a path
+        #[arg(value_name = "PATTERN")]
+        pattern: String,
+        /// The class; a new one is made
+        #[arg(value_name = "CLASS")]
+        to: String,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the images in memory as files, one folder per class
     #[command(after_help = "\
 Examples:
   rehearsal memory shop.model export remembered/
@@ -260,6 +297,7 @@ Examples:
 #[command(after_help = "\
 Examples:
   rehearsal class shop.model rename trainers sneakers
+  rehearsal class shop.model merge trainers sneakers
   rehearsal class shop.model retire clogs
 
 Each makes a new version; `rehearsal use` rolls back.")]
@@ -286,14 +324,31 @@ Examples:
         #[arg(long)]
         json: bool,
     },
+    /// Give all photos of a class to another
+    #[command(after_help = "\
+Examples:
+  rehearsal class shop.model merge trainers sneakers       trainers are sneakers from now on")]
+    Merge {
+        /// The class that goes
+        from: String,
+        /// The class that gets its photos
+        to: String,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Never predict a class again; remove its images from memory and holdout set
     #[command(after_help = "\
 Examples:
   rehearsal class shop.model retire clogs
+  rehearsal class shop.model retire clogs --photos photos/january/clogs
   rehearsal memory shop.model remove --class clogs     its images also leave the older versions")]
     Retire {
         /// Its name
         name: String,
+        /// Photos of it that are no longer in memory
+        #[arg(long, value_name = "DIR")]
+        photos: Option<PathBuf>,
         /// Print as JSON
         #[arg(long)]
         json: bool,
@@ -309,7 +364,8 @@ Examples:
   rehearsal export shop.model --onnx shop.onnx
   rehearsal export shop.model --safetensors shop.safetensors
 
-Preprocessing and class names are inside; the memory and the holdout set are not."
+Preprocessing and class names are inside; the memory and the holdout set are not. Weights for PyTorch
+are for models with --backbone scratch."
 )]
 pub struct Export {
     /// The model
@@ -327,6 +383,38 @@ pub struct Export {
     pub json: bool,
 }
 
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  rehearsal features photos/ -o features.safetensors
+  rehearsal features photos/ -o features.npy        beside it features.txt, with a path per row
+
+The features are float32, one row per photo, sorted by path. The safetensors file holds the paths, too:
+`paths` in its metadata, as JSON. Features are computed once per photo and kept.")]
+pub struct Features {
+    /// Photos, or folders of photos
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Where to write them: .safetensors or .npy
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+    /// The network
+    #[arg(long, value_name = "NAME", default_value = rehearsal_model::DEFAULT_BACKBONE)]
+    pub backbone: String,
+    /// Leave out photos that cannot be read, instead of stopping
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Follow links that lead out of a folder
+    #[arg(long)]
+    pub follow_links: bool,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -336,7 +424,7 @@ mod tests {
     #[test]
     fn every_verb_of_a_model_has_examples_that_the_program_understands() {
         let command = Args::command();
-        for verb in ["learn", "predict", "evaluate", "show", "use", "memory", "class", "export"] {
+        for verb in ["learn", "predict", "evaluate", "show", "use", "memory", "class", "export", "features"] {
             let verb = command.find_subcommand(verb).unwrap();
             for verb in [verb].into_iter().chain(verb.get_subcommands()) {
                 let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();

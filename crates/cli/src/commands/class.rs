@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::{
     args::model::{Class, ClassVerb},
+    photos,
     printer::{message, print},
 };
 
@@ -21,8 +22,12 @@ fn change(args: &Class) -> Result<ExitCode> {
     let mut model = Model::open_to_change(&args.model)?;
     let (version, what, is_json) = match &args.verb {
         ClassVerb::Rename { from, to, json } => (model.rename_class(from, to)?, format!("{from} is now {to}"), json),
-        ClassVerb::Retire { name, json } => {
-            (model.retire_class(name)?, format!("{name} is retired: never predicted"), json)
+        ClassVerb::Merge { from, to, json } => {
+            (model.merge_classes(from, to)?, format!("the photos of {from} are {to} now"), json)
+        }
+        ClassVerb::Retire { name, photos, json } => {
+            let given = photos::given(&model, photos.as_deref())?;
+            (model.retire_class(name, &given)?, format!("{name} is retired: never predicted"), json)
         }
     };
     if *is_json {

@@ -4,14 +4,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use rehearsal_data::printable;
-use rehearsal_model::{Evaluation, Model};
+use rehearsal_model::{Evaluation, Model, Verdict};
 use serde_json::json;
 
 use super::predict::version;
 use crate::{
     args::model::Evaluate,
     photos,
-    printer::{clipped, columns, count, message, percent, plural, print},
+    printer::{clipped, columns, count, interval_text, message, percent, plural, print},
     user_error::model_first,
 };
 
@@ -43,9 +43,14 @@ fn text(evaluation: &Evaluation, version: u32) -> String {
     let all = evaluation.score(|_| true);
     let of = format!("{} of {}", count(all.right), plural(all.total, "photo"));
     let mut lines = vec![format!("version {version}: {} % right, {of}", percent(all.share()))];
+    lines.extend(interval_text(all).map(|interval| format!("  95 % confidence: {interval}")));
     if let Some((_, sure)) = evaluation.sure() {
         let share = percent(sure.share());
-        lines.push(format!("  not unsure: {share} % right, {} of {}", count(sure.right), count(sure.total)));
+        lines.push(format!("  sure: {share} % right, {} of {}", count(sure.right), count(sure.total)));
+    }
+    let unknown = evaluation.photos.iter().filter(|photo| photo.verdict == Verdict::Unknown).count();
+    if unknown > 0 {
+        lines.push(format!("  called unknown: {}", plural(unknown, "photo")));
     }
     lines.push(String::new());
     let mut rows = vec![["class", "photos", "right", "mistaken most for"].map(String::from).to_vec()];
@@ -69,6 +74,9 @@ fn to_json(evaluation: &Evaluation, version: u32) -> String {
     let line = json!({
         "version": version,
         "accuracy": all.share(),
+        "interval": all.interval(),
+        "sure": evaluation.sure().map(|(_, score)| score),
+        "unknown": evaluation.photos.iter().filter(|photo| photo.verdict == Verdict::Unknown).count(),
         "right": all.right,
         "photos": all.total,
         "learned_before": evaluation.learned,

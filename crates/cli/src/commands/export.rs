@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use rehearsal_data::printable;
-use rehearsal_model::{Model, ModelError};
+use rehearsal_model::Model;
 use serde_json::json;
 
 use super::predict::version;
@@ -17,12 +17,12 @@ pub fn export(args: &Export) -> Result<ExitCode> {
 
 fn write(args: &Export) -> Result<ExitCode> {
     let model = Model::open(&args.model)?;
-    let learner = version(&model, &args.which)?.learner;
+    let version = version(&model, &args.which)?;
     if let Some(path) = &args.onnx {
-        learner.export_onnx(path).map_err(ModelError::from)?;
+        version.export_onnx(path)?;
     }
     if let Some(path) = &args.safetensors {
-        learner.export_safetensors(path).map_err(ModelError::from)?;
+        version.export_safetensors(path)?;
     }
     if args.json {
         print(&format!("{}\n", json!({ "onnx": args.onnx, "safetensors": args.safetensors })))?;

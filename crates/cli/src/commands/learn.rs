@@ -1,24 +1,21 @@
 //! `rehearsal learn`.
 
 mod demo;
+#[cfg(feature = "training")]
+mod scratch;
 
-use std::{ops::ControlFlow, path::Path, process::ExitCode, time::Duration};
+use std::{path::Path, process::ExitCode};
 
 use anyhow::Result;
-use rehearsal::{
-    config::PartialConfig,
-    observer::{Observer, StepEvent},
-};
 use rehearsal_data::printable;
-use rehearsal_model::{LearnObserver, Model, Notice, Outcome, Report, Session};
+use rehearsal_model::{ExactSession, Model, Notice, Outcome, Report, SessionOptions};
 
 use crate::{
-    args::{learning::How, model::Learn},
-    commands::run::read_file,
+    args::model::Learn,
     exit_code,
     interrupt::Asked,
     photos,
-    printer::{LearningBar, message, plural, print, session_text},
+    printer::{message, plural, print, session_text},
     user_error::{UserError, model_first},
 };
 
@@ -32,37 +29,60 @@ pub fn learn(args: &Learn) -> Result<ExitCode> {
 }
 
 fn learn_folders(args: &Learn, path: &Path, asked: &Asked) -> Result<ExitCode> {
-    let mut settings = settings(&args.how)?;
-    check(args, &settings)?;
+    check(args)?;
+    #[cfg(feature = "training")]
+    let (settings, threads) = {
+        let settings = scratch::settings(args)?;
+        (settings.clone(), settings.threads)
+    };
+    #[cfg(not(feature = "training"))]
+    let threads = args.threads;
     let mut model = model_first(Model::open_or_create(path), &args.folders)?;
-    if let Some(threads) = settings.threads {
+    if let Some(threads) = threads {
         model = model.on_threads(threads);
     }
-    let size = settings.size.take();
-    let session = photos::with_reader(args.follow_links, args.skip_bad, args.quiet, |reader| {
-        reader.session(&model, &args.folders, size)
-    })?;
-    let mut display = Display { bar: LearningBar::new(args.quiet), asked: asked.clone(), quiet: args.quiet };
-    let session = Session {
-        settings,
+    #[cfg(feature = "training")]
+    if scratch::is_chosen(args, &model, &settings)? {
+        let outcome = scratch::learn(args, &mut model, settings, asked)?;
+        return report(args, path, &model, &outcome);
+    }
+    let outcome = learn_exact(args, &mut model, asked)?;
+    report(args, path, &model, &outcome)
+}
+
+/// Learns with a pre-trained backbone.
+fn learn_exact(args: &Learn, model: &mut Model, asked: &Asked) -> Result<Outcome> {
+    let mut notice = |notice: &Notice| {
+        if !args.quiet {
+            message(&printable(&notice.to_string()));
+        }
+    };
+    photos::with_reader(args.follow_links, args.skip_bad, args.quiet, |reader| {
+        let photos = reader.find(&args.folders)?;
+        let stop = || asked.to_stop();
+        let session = ExactSession { photos, backbone: args.backbone.clone(), options: options(args), stop: &stop };
+        Ok(model.learn_exact(session, reader, &mut notice)?)
+    })
+}
+
+fn options(args: &Learn) -> SessionOptions {
+    SessionOptions {
         memory: args.memory,
         holdout_per_class: args.holdout_per_class,
         keep: args.keep.map(|keep| keep as usize),
         max_forgetting: args.max_forgetting,
-        recalibrate: !args.how.no_recalibration,
-        checkpoint_every: Duration::try_from_secs_f64(args.how.checkpoint_every).unwrap_or_default(),
-        ..session
-    };
-    let outcome = model.learn(session, &mut display);
-    display.bar.end();
-    match outcome? {
-        Outcome::Learned(report) => show(args, path, &report),
+    }
+}
+
+fn report(args: &Learn, path: &Path, model: &Model, outcome: &Outcome) -> Result<ExitCode> {
+    match outcome {
+        Outcome::Learned(report) => show(args, path, report),
         Outcome::NothingNew { images } => {
             if args.json {
                 print(&format!("{}\n", serde_json::json!({ "version": null, "seen_before": images })))?;
             } else if !args.quiet {
                 let used = model.settings().current;
-                message(&format!("nothing new to learn in {}: version {used} stays current", plural(images, "image")));
+                message(&format!("nothing new to learn in {}: version {used} stays current", plural(*images, "image")));
             }
             Ok(ExitCode::SUCCESS)
         }
@@ -83,51 +103,17 @@ fn show(args: &Learn, path: &Path, report: &Report) -> Result<ExitCode> {
 }
 
 /// Refuses numbers out of range before a photo is read.
-fn check(args: &Learn, settings: &PartialConfig) -> Result<()> {
-    let ranges = [
-        ("epochs", settings.epochs, 1..=1_000_000),
-        ("size", settings.size, 8..=1024),
-        ("threads", settings.threads, 1..=1024),
-    ];
-    let wrong = ranges.into_iter().find_map(|(name, value, range)| {
-        let value = value.filter(|value| !range.contains(value))?;
-        Some(format!("`{name}` is {value}, not between {} and {}", range.start(), range.end()))
-    });
-    let points = args.max_forgetting.filter(|points| !(0.0..=100.0).contains(points));
-    let wrong =
-        wrong.or_else(|| Some(format!("`--max-forgetting` is {}, not between 0 and 100 percentage points", points?)));
-    wrong.map_or(Ok(()), |wrong| Err(UserError(wrong).into()))
+fn check(args: &Learn) -> Result<()> {
+    match args.max_forgetting.filter(|points| !(0.0..=100.0).contains(points)) {
+        Some(points) => {
+            let wrong = format!("`--max-forgetting` is {points}, not between 0 and 100 percentage points");
+            Err(UserError(wrong).into())
+        }
+        None => Ok(()),
+    }
 }
 
 /// Every line made safe to print.
 fn printable_lines(text: &str) -> String {
     text.lines().map(|line| printable(line) + "\n").collect()
-}
-
-/// The settings given for training; flags override the file.
-fn settings(how: &How) -> Result<PartialConfig> {
-    let file = how.settings.as_deref().map_or_else(|| Ok(PartialConfig::default()), read_file)?;
-    Ok(file.overridden_by(&how.flags.settings()?))
-}
-
-/// Shows the progress, and stops when asked to.
-struct Display {
-    bar: LearningBar,
-    asked: Asked,
-    quiet: bool,
-}
-
-impl Observer for Display {
-    fn step(&mut self, event: &StepEvent) -> ControlFlow<()> {
-        self.bar.step(event);
-        if self.asked.to_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-impl LearnObserver for Display {
-    fn notice(&mut self, notice: &Notice) {
-        if !self.quiet {
-            message(&printable(&notice.to_string()));
-        }
-    }
 }

@@ -11,11 +11,12 @@ use std::{
 use anyhow::{Context, Result};
 use rehearsal_data::printable;
 use rehearsal_files::atomic;
-use rehearsal_model::{Forget, Model, Version, write_png};
+use rehearsal_model::{Features, Forget, Held, Model, Part, Version};
 use serde_json::json;
 
 use crate::{
     args::model::{Memory, MemoryVerb},
+    photos,
     printer::{columns, message, plural, print},
     user_error::UserError,
 };
@@ -25,20 +26,18 @@ pub fn memory(args: &Memory) -> Result<ExitCode> {
     match &args.verb {
         MemoryVerb::Sheet { out, per_class, json } => sheet::sheet(&args.model, out, usize::from(*per_class), *json),
         MemoryVerb::List { class, json } => list(&args.model, class.as_deref(), *json),
-        MemoryVerb::Remove { pattern, class, dry_run, json } => {
-            let what = match (pattern, class) {
-                (Some(pattern), _) => Forget::Source(pattern.clone()),
-                (None, class) => Forget::Class(class.clone().unwrap_or_default()),
-            };
-            remove(&args.model, &what, *dry_run, *json)
+        MemoryVerb::Remove { pattern, class, photos, dry_run, json } => {
+            let (what, given) = to_remove(&args.model, pattern.as_deref(), class.as_deref(), photos.as_deref())?;
+            remove(&args.model, &what, &given, *dry_run, *json)
         }
+        MemoryVerb::Move { pattern, to, json } => move_photos(&args.model, pattern, to, *json),
         MemoryVerb::Export { out, json } => export(&args.model, out, *json),
     }
 }
 
 /// Refuses a class that the version does not know.
 fn check_class(version: &Version, class: Option<&str>) -> Result<()> {
-    match class.filter(|class| version.learner.classes().find(class).is_none()) {
+    match class.filter(|class| version.photos_of(class).is_none()) {
         Some(class) => Err(UserError(format!("there is no class `{class}`")).into()),
         None => Ok(()),
     }
@@ -48,28 +47,55 @@ fn check_class(version: &Version, class: Option<&str>) -> Result<()> {
 fn list(model: &Path, class: Option<&str>, is_json: bool) -> Result<ExitCode> {
     let version = Model::open(model)?.current()?;
     check_class(&version, class)?;
-    let classes = version.learner.classes();
-    let memory = version.memory().map(|(class, _, source)| (class, "memory", source.to_owned()));
-    let holdout = version.holdout.examples().iter().map(|example| (example.class, "holdout", example.source.clone()));
-    let mut rows: Vec<_> = memory.chain(holdout).collect();
-    rows.sort_by(|a, b| (a.0, a.1, &a.2).cmp(&(b.0, b.1, &b.2)));
-    rows.retain(|(of, ..)| class.is_none_or(|class| &**classes.name(*of) == class));
+    let mut rows = version.held();
+    rows.sort_by(|a, b| (&a.class, b.part, &a.source).cmp(&(&b.class, a.part, &b.source)));
+    rows.retain(|held| class.is_none_or(|class| *held.class == *class));
+    let part = |held: &Held| if held.part == Part::Memory { "memory" } else { "holdout" };
     let text: String = if is_json {
-        let line = |(class, kept, source): &(_, _, String)| {
-            format!("{}\n", json!({ "class": &**classes.name(*class), "in": kept, "source": source }))
-        };
+        let line =
+            |held: &Held| format!("{}\n", json!({ "class": &*held.class, "in": part(held), "source": held.source }));
         rows.iter().map(line).collect()
     } else {
-        let row = |(class, kept, source): &(_, &str, String)| {
-            vec![printable(classes.name(*class)), (*kept).to_owned(), printable(source)]
-        };
+        let row = |held: &Held| vec![printable(&held.class), part(held).to_owned(), printable(&held.source)];
         columns(&rows.iter().map(row).collect::<Vec<_>>(), &[]).into_iter().map(|line| line + "\n").collect()
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn remove(path: &Path, what: &Forget, dry_run: bool, is_json: bool) -> Result<ExitCode> {
+/// What to remove, and the features of photos that were given for it. A pattern that is a file of a
+/// photo also means this photo, in memory or not.
+fn to_remove(
+    model: &Path,
+    pattern: Option<&str>,
+    class: Option<&str>,
+    folder: Option<&Path>,
+) -> Result<(Forget, Features)> {
+    let opened = Model::open(model)?;
+    let mut given = photos::given(&opened, folder)?;
+    let Some(pattern) = pattern else { return Ok((Forget::Class(class.unwrap_or_default().into()), given)) };
+    let what = Forget::Source(pattern.into());
+    if Path::new(pattern).is_file() && opened.would_forget(&what)?.is_empty() {
+        let file = photos::features(&opened, &[pattern.into()])?;
+        let digests = file.keys().copied().collect();
+        given.extend(file);
+        return Ok((Forget::Photos(digests), given));
+    }
+    Ok((what, given))
+}
+
+/// Gives photos to another class.
+fn move_photos(path: &Path, pattern: &str, to: &str, is_json: bool) -> Result<ExitCode> {
+    let (version, images) = Model::open_to_change(path)?.move_photos(pattern, to)?;
+    if is_json {
+        print(&format!("{}\n", json!({ "version": version, "images": images })))?;
+    } else {
+        print(&format!("version {version}: {} moved to {}\n", plural(images, "photo"), printable(to)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn remove(path: &Path, what: &Forget, given: &Features, dry_run: bool, is_json: bool) -> Result<ExitCode> {
     if dry_run {
         let model = Model::open(path)?;
         let would = model.would_forget(what)?;
@@ -84,7 +110,7 @@ fn remove(path: &Path, what: &Forget, dry_run: bool, is_json: bool) -> Result<Ex
         return Ok(ExitCode::SUCCESS);
     }
     let mut model = Model::open_to_change(path)?;
-    let gone = model.forget(what)?;
+    let gone = model.forget(what, given)?;
     if is_json {
         let versions = gone.versions;
         let line =
@@ -100,13 +126,13 @@ fn remove(path: &Path, what: &Forget, dry_run: bool, is_json: bool) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// The images as PNG files, one folder per class.
+/// The images as files, one folder per class.
 fn export(path: &Path, out: &Path, is_json: bool) -> Result<ExitCode> {
     let version = Model::open(path)?.current()?;
     if out.exists() {
         return Err(UserError(format!("{} exists: choose a new directory", out.display())).into());
     }
-    let (classes, shape) = (version.learner.classes(), version.learner.shape());
+    let memory = version.memory();
     let unwritable = || format!("{} cannot be written", out.display());
     // Beside its place: interrupted, the same command can be given again.
     let beside = out.with_added_extension("partial");
@@ -114,14 +140,15 @@ fn export(path: &Path, out: &Path, is_json: bool) -> Result<ExitCode> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(unwritable),
         _ => fs::create_dir_all(&beside).with_context(unwritable)?,
     }
-    for (number, (class, image, _)) in version.memory().enumerate() {
-        let folder = beside.join(safe(classes.name(class)));
+    for (number, (class, picture, _)) in memory.iter().enumerate() {
+        let folder = beside.join(safe(class));
         fs::create_dir_all(&folder).with_context(unwritable)?;
-        write_png(&folder.join(format!("{number:05}.png")), image, shape).with_context(unwritable)?;
+        let (extension, bytes) = picture.file().with_context(unwritable)?;
+        fs::write(folder.join(format!("{number:05}.{extension}")), bytes).with_context(unwritable)?;
     }
     atomic::rename(&beside, out).with_context(unwritable)?;
     if is_json {
-        print(&format!("{}\n", json!({ "directory": out, "images": version.memory().count() })))?;
+        print(&format!("{}\n", json!({ "directory": out, "images": memory.len() })))?;
     } else {
         print(&format!("{}\n", printable(&out.to_string_lossy())))?;
     }

@@ -1,14 +1,13 @@
 //! `rehearsal predict`.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::Result;
-use rehearsal::learner::Prediction;
 use rehearsal_data::{
     photos::{ScanOptions, find, lines},
     printable,
 };
-use rehearsal_model::{Model, Version};
+use rehearsal_model::{AllUnsure, Input, Model, Prediction, Similar, Verdict, Version};
 use serde_json::json;
 
 use crate::{
@@ -20,6 +19,8 @@ use crate::{
 
 /// Photos that are read before the first of them is answered.
 const AT_ONCE: usize = 200;
+/// Remembered photos that `--explain` names.
+const SIMILAR: usize = 3;
 
 /// Says what photos show, a line for each.
 pub fn predict(args: &Predict) -> Result<ExitCode> {
@@ -42,24 +43,35 @@ fn predict_all(args: &Predict) -> Result<ExitCode> {
     if paths.is_empty() {
         return Err(UserError("no photos found".into()).into());
     }
-    let threshold = args.threshold.map(|percent| percent / 100.0).or(version.threshold);
-    if threshold.is_none() {
-        let is_small = version.holdout.examples().len() < Version::SMALLEST_HOLDOUT;
-        let why =
-            if is_small { "the holdout set is too small" } else { "no threshold makes 19 of 20 holdout answers right" };
-        message(&format!("nothing is marked unsure: {why}"));
+    let threshold = args.threshold.map(|percent| percent / 100.0);
+    let all_unsure = version.all_unsure().filter(|_| threshold.is_none());
+    if let Some(why) = all_unsure {
+        message(&format!("every answer is unsure: {}", why.text()));
     }
-    let threshold = threshold.unwrap_or(0.0);
+    let reader = version.reader()?;
     for paths in paths.chunks(AT_ONCE) {
-        let shape = version.learner.shape();
-        let images = photos::with_reader(args.follow_links, args.skip_bad, true, |reader| reader.read(paths, shape))?;
-        let read: Vec<_> = paths.iter().zip(images).filter_map(|(path, read)| Some((path, read?.image))).collect();
-        let images: Vec<_> = read.iter().map(|(_, image)| image.clone()).collect();
-        let predictions = version.learner.predict(&images).map_err(rehearsal_model::ModelError::from)?;
-        let answers = read.iter().map(|(path, _)| *path).zip(predictions);
-        print(&if args.json { json_lines(answers, threshold) } else { text_lines(answers, threshold, args.others) })?;
+        let seen = photos::with_reader(args.follow_links, args.skip_bad, true, |with| with.read(paths, &reader))?;
+        let (paths, inputs): (Vec<_>, Vec<_>) =
+            paths.iter().zip(seen).filter_map(|(path, seen)| Some((path, seen?.input))).unzip();
+        let predictions = version.predict(&inputs)?;
+        let answer = |((path, input), prediction): ((_, &Input), Prediction)| Answered {
+            path,
+            verdict: version.verdict(&prediction, threshold),
+            prediction,
+            similar: if args.explain { version.similar(input, SIMILAR) } else { Vec::new() },
+        };
+        let answers: Vec<Answered> = paths.into_iter().zip(&inputs).zip(predictions).map(answer).collect();
+        print(&if args.json { json_lines(&answers, all_unsure) } else { text_lines(&answers, args.others) })?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A photo and what the model says of it.
+struct Answered<'a> {
+    path: &'a PathBuf,
+    prediction: Prediction,
+    verdict: Verdict,
+    similar: Vec<Similar>,
 }
 
 fn shown(path: &std::path::Path) -> String {
@@ -67,39 +79,67 @@ fn shown(path: &std::path::Path) -> String {
 }
 
 /// `new/1.jpg  boots  61 %  unsure  (clogs 30 %, sandals 5 %)`: as many others as fit the terminal.
-fn text_lines<'a>(answers: impl Iterator<Item = (&'a PathBuf, Prediction)>, threshold: f64, others: usize) -> String {
-    let answers: Vec<_> = answers.collect();
+fn text_lines(answers: &[Answered], others: usize) -> String {
     let columns = terminal_columns().unwrap_or(usize::MAX);
-    let lines = |others: usize| answer_lines(&answers, threshold, others);
+    let lines = |others: usize| answer_lines(answers, others);
     let fits = |lines: &Vec<String>| lines.iter().all(|line| display_width(line) <= columns);
     let fitting = (1..=others).rev().map(lines).find(fits);
-    fitting.unwrap_or_else(|| lines(0)).into_iter().map(|line| line + "\n").collect()
+    let lines = fitting.unwrap_or_else(|| lines(0));
+    answers.iter().zip(lines).map(|(answer, line)| line + "\n" + &similar_lines(&answer.similar)).collect()
 }
 
-fn answer_lines(answers: &[(&PathBuf, Prediction)], threshold: f64, others: usize) -> Vec<String> {
-    let row = |(path, answer): &(&PathBuf, Prediction)| {
-        let percent = |share: f32| format!("{:.0} %", 100.0 * share);
-        let name = |class: &str| clipped(&printable(class), LONGEST_NAME);
-        let named = |(class, share): &(std::sync::Arc<str>, f32)| format!("{} {}", name(class), percent(*share));
-        let other: Vec<String> = answer.others.iter().take(others).map(named).collect();
+fn answer_lines(answers: &[Answered], others: usize) -> Vec<String> {
+    let percent = |share: f32| format!("{:.0} %", 100.0 * share);
+    let name = |class: &str| clipped(&printable(class), LONGEST_NAME);
+    let row = |answer: &Answered| {
+        let best = &answer.prediction;
+        if answer.verdict == Verdict::Unknown {
+            let nearest = format!("(nearest {} {})", name(&best.class), percent(best.probability));
+            return vec![shown(answer.path), "unknown".into(), String::new(), String::new(), nearest];
+        }
+        let named = |(class, share): &(Arc<str>, f32)| format!("{} {}", name(class), percent(*share));
+        let other: Vec<String> = best.others.iter().take(others).map(named).collect();
         let other = if other.is_empty() { String::new() } else { format!("({})", other.join(", ")) };
-        let unsure = if f64::from(answer.probability) < threshold { "unsure" } else { "" };
-        vec![shown(path), name(&answer.class), percent(answer.probability), unsure.into(), other]
+        let unsure = if answer.verdict == Verdict::Unsure { "unsure" } else { "" };
+        vec![shown(answer.path), name(&best.class), percent(best.probability), unsure.into(), other]
     };
     columns(&answers.iter().map(row).collect::<Vec<_>>(), &[false, false, true])
 }
 
-fn json_lines<'a>(answers: impl Iterator<Item = (&'a PathBuf, Prediction)>, threshold: f64) -> String {
-    let line = |(path, answer): (&PathBuf, Prediction)| {
-        let other = |(class, share): &(std::sync::Arc<str>, f32)| json!({ "class": &**class, "probability": share });
-        let line = json!({
-            "path": path,
-            "class": &*answer.class,
-            "probability": answer.probability,
-            "unsure": f64::from(answer.probability) < threshold,
-            "others": answer.others.iter().map(other).collect::<Vec<_>>(),
+/// The remembered photos that are most like a photo.
+fn similar_lines(similar: &[Similar]) -> String {
+    let line = |photo: &Similar| {
+        let class = clipped(&printable(&photo.class), LONGEST_NAME);
+        format!("  like {:.2}  {class}  {}\n", photo.similarity, printable(&photo.source))
+    };
+    similar.iter().map(line).collect()
+}
+
+fn json_lines(answers: &[Answered], all_unsure: Option<AllUnsure>) -> String {
+    let line = |answer: &Answered| {
+        let best = &answer.prediction;
+        let other = |(class, share): &(Arc<str>, f32)| json!({ "class": &**class, "probability": share });
+        let mut line = json!({
+            "path": answer.path,
+            "answer": answer.verdict.word(),
+            "class": &*best.class,
+            "probability": best.probability,
+            "unsure": answer.verdict != Verdict::Sure,
+            "others": best.others.iter().map(other).collect::<Vec<_>>(),
         });
+        if let Some(distance) = best.distance {
+            line["distance"] = distance.into();
+        }
+        if let Some(why) = all_unsure {
+            line["reason"] = why.text().into();
+        }
+        if !answer.similar.is_empty() {
+            let similar = answer.similar.iter();
+            let similar = similar
+                .map(|photo| json!({ "class": &*photo.class, "source": photo.source, "similarity": photo.similarity }));
+            line["similar"] = similar.collect();
+        }
         format!("{line}\n")
     };
-    answers.map(line).collect()
+    answers.iter().map(line).collect()
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use rehearsal_model::Model;
+use rehearsal_model::{Model, Score};
 use serde_json::json;
 
 use crate::{
@@ -20,14 +20,12 @@ fn select_version(args: &Use) -> Result<ExitCode> {
     let mut model = Model::open_to_change(&args.model)?;
     let before = model.settings().current;
     let version = model.select(args.version)?;
-    let classes = version.learner.classes().active().count();
+    let classes = version.classes().len();
     if args.json {
         print(&format!("{}\n", json!({ "version": args.version, "before": before, "classes": classes })))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let holdout = rehearsal_model::Score::of(
-        &version.holdout.predict(&version.learner).map_err(rehearsal_model::ModelError::from)?,
-    );
+    let holdout = Score::of(&version.holdout_answers()?);
     print(&format!("version {}: {}, {}\n", args.version, printer::classes(classes), score_text(holdout)))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,15 +1,15 @@
 //! `rehearsal show`.
 
-use std::{collections::BTreeMap, process::ExitCode};
+use std::{collections::BTreeMap, process::ExitCode, sync::Arc};
 
 use anyhow::Result;
 use rehearsal_data::printable;
-use rehearsal_model::{Entry, Event, Model, ModelError, Score, Version};
+use rehearsal_model::{AllUnsure, Entry, Event, Model, Part, Score, Version};
 use serde_json::{Value, json};
 
 use crate::{
     args::model::Show,
-    printer::{LONGEST_NAME, bytes, clipped, columns, count, percent, plural, print},
+    printer::{LONGEST_NAME, bytes, clipped, columns, count, interval_text, percent, plural, print},
 };
 
 /// Shows a model.
@@ -38,28 +38,26 @@ struct OfClass {
 }
 
 fn classes(version: &Version) -> Result<Vec<OfClass>> {
-    let answers = version.holdout.predict(&version.learner).map_err(ModelError::from)?;
-    let mut memory: BTreeMap<_, usize> = BTreeMap::new();
-    version.memory().for_each(|(class, ..)| *memory.entry(class).or_default() += 1);
-    let known = version.learner.classes();
-    let of_class = |class| OfClass {
-        name: known.name(class).to_string(),
+    let answers = version.holdout_answers()?;
+    let mut memory: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+    let remembered = version.held().into_iter().filter(|held| held.part == Part::Memory);
+    remembered.for_each(|held| *memory.entry(held.class).or_default() += 1);
+    let of_class = |class: Arc<str>| OfClass {
+        name: class.to_string(),
         holdout: Score::of(answers.iter().filter(|answer| answer.class == class)),
         memory: memory.get(&class).copied().unwrap_or(0),
-        learned: version.images_learned_of(class),
+        learned: version.learned_of(&class),
     };
-    Ok(known.active().map(of_class).collect())
+    Ok(version.classes().into_iter().map(of_class).collect())
 }
 
 fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]) -> String {
-    let (settings, learner) = (model.settings(), &version.learner);
-    let config = learner.config();
-    let (shape, memory) = (learner.shape(), learner.memory());
-    let retrieval = config.replay.retrieval.map(|retrieval| format!(" + {retrieval}")).unwrap_or_default();
+    let settings = model.settings();
     let holdout = classes.iter().fold(Score::default(), |sum, class| Score {
         right: sum.right + class.holdout.right,
         total: sum.total + class.holdout.total,
     });
+    let memory: usize = classes.iter().map(|class| class.memory).sum();
     let mut lines = vec![
         printable(&format!(
             "{}: version {}, {} classes",
@@ -67,12 +65,15 @@ fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]
             settings.current,
             count(classes.len())
         )),
-        format!("  images   {} learned, seen as {}×{}", count(version.images_learned()), shape.height, shape.width),
-        format!("  holdout  {} % of {}", percent(holdout.share()), plural(holdout.total, "image")),
-        format!("  memory   {} of {} images", count(memory.len()), count(memory.capacity())),
-        format!("  sure     {}", threshold_text(version.threshold, holdout.total)),
-        format!("  learner  {}{retrieval}, width {}, seed {}", config.method.kind, config.network.width, config.seed),
+        format!("  images   {} learned, seen as {1}×{1}", count(version.learned()), version.size()),
+        format!("  holdout  {}", holdout_text(holdout, version.near_duplicates())),
+        format!("  memory   {} of {} images", count(memory), count(version.memory_capacity())),
+        format!("  sure     {}", threshold_text(version)),
+        format!("  learner  {}", version.description()),
     ];
+    if version.farthest_known().is_some() {
+        lines.insert(5, "  unknown  further from all classes than 19 of 20 holdout photos".into());
+    }
     if model.is_learning() {
         lines.push("  a session was interrupted: the same `rehearsal learn` continues".into());
     }
@@ -91,11 +92,20 @@ fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-fn threshold_text(threshold: Option<f64>, holdout: usize) -> String {
-    match threshold {
-        Some(threshold) => format!("from {:.0} %: 19 of 20 such answers are right", 100.0 * threshold),
-        None if holdout < Version::SMALLEST_HOLDOUT => "unknown: the holdout set is too small".into(),
-        None => "never: no threshold makes 19 of 20 holdout answers right".into(),
+/// `95.0 % of 40 images (84 to 99 %)`, and what was left out.
+fn holdout_text(holdout: Score, near_duplicates: usize) -> String {
+    let left_out = match near_duplicates {
+        0 => String::new(),
+        count => format!("; {} left out", plural(count, "near-duplicate")),
+    };
+    let interval = interval_text(holdout).map(|interval| format!(" ({interval})")).unwrap_or_default();
+    format!("{} % of {}{interval}{left_out}", percent(holdout.share()), plural(holdout.total, "image"))
+}
+
+fn threshold_text(version: &Version) -> String {
+    match (version.threshold(), version.all_unsure()) {
+        (Some(threshold), _) => format!("from {:.0} %: 19 of 20 such answers are right", 100.0 * threshold),
+        (None, why) => format!("never: {}", why.map_or("", AllUnsure::text)),
     }
 }
 
@@ -119,7 +129,10 @@ fn version_lines(model: &Model, history: &[Entry]) -> Vec<String> {
 fn made(entry: &Entry) -> Option<u32> {
     match &entry.event {
         Event::Learned(report) => Some(report.version),
-        Event::Renamed { version, .. } | Event::Retired { version, .. } => Some(*version),
+        Event::Renamed { version, .. }
+        | Event::Retired { version, .. }
+        | Event::Merged { version, .. }
+        | Event::Moved { version, .. } => Some(*version),
         Event::Used { .. } | Event::Removed { .. } => None,
     }
 }
@@ -138,6 +151,8 @@ fn what(event: &Event) -> String {
         },
         Event::Renamed { from, to, .. } => format!("{from} renamed {to}"),
         Event::Retired { class, .. } => format!("{class} retired"),
+        Event::Merged { from, to, .. } => format!("{from} merged into {to}"),
+        Event::Moved { images, to, .. } => format!("{} moved to {to}", plural(*images, "photo")),
         Event::Used { .. } | Event::Removed { .. } => String::new(),
     }
 }
@@ -161,19 +176,21 @@ fn to_json(model: &Model, version: &Version, history: &[Entry], classes: &[OfCla
             line
         })
         .collect();
-    let learner = &version.learner;
+    let memory: usize = classes.iter().map(|class| class.memory).sum();
     json!({
         "model": model.path(),
         "current": model.settings().current,
-        "size": learner.shape().height,
+        "size": version.size(),
         "keep": model.settings().keep,
         "holdout_per_class": model.settings().holdout_per_class,
-        "images_learned": version.images_learned(),
-        "threshold": version.threshold,
-        "memory": { "images": learner.memory().len(), "capacity": learner.memory().capacity() },
+        "images_learned": version.learned(),
+        "threshold": version.threshold(),
+        "all_unsure": version.all_unsure().map(AllUnsure::text),
+        "near_duplicates": version.near_duplicates(),
+        "memory": { "images": memory, "capacity": version.memory_capacity() },
         "interrupted": model.is_learning(),
         "classes": classes.iter().map(of_class).collect::<Vec<_>>(),
-        "config": learner.config(),
+        "config": version.config(),
         "versions": versions,
         "history": history,
     })

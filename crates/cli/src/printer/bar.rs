@@ -9,7 +9,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use rehearsal_data::{Progress, Unit};
 
-use super::{bytes, message, progress::LINE_EVERY, safe};
+use super::{LINE_EVERY, bytes, message, safe};
 
 /// A display of progress on standard error.
 #[derive(Default)]

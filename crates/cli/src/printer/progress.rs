@@ -12,10 +12,7 @@ use rehearsal::{
     observer::{Observer, StepEvent},
 };
 
-use super::{message, percent};
-
-/// How often a line is written if there is no terminal.
-pub(super) const LINE_EVERY: Duration = Duration::from_secs(10);
+use super::{LINE_EVERY, message, percent};
 
 /// A display of progress on standard error.
 pub struct Progress {

@@ -17,6 +17,7 @@ mod grid;
 #[cfg(target_os = "linux")]
 mod hostile_model;
 #[cfg(unix)]
+mod model_exact;
 mod model_interrupted;
 mod model_kept;
 mod model_killed;

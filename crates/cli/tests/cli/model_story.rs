@@ -97,7 +97,9 @@ fn the_story_of_a_model() {
         let probability = answer["probability"].as_f64().unwrap();
         let others = answer["others"].as_array().unwrap().iter().map(|other| other["probability"].as_f64().unwrap());
         assert!((probability + others.sum::<f64>() - 1.0).abs() < 1e-5, "{answer}");
-        assert_eq!(answer["unsure"], threshold.is_some_and(|threshold| probability < threshold));
+        assert_eq!(answer["unsure"], threshold.is_none_or(|threshold| probability < threshold));
+        assert_eq!(answer["answer"], if answer["unsure"] == true { "unsure" } else { "sure" });
+        assert_eq!(answer["reason"].is_string(), threshold.is_none(), "{answer}");
     }
 
     // $ rehearsal learn shop.model photos/march --max-forgetting 3. Its classes look as the old ones do: half of those is lost.
@@ -133,7 +135,7 @@ fn evaluated(shop: &Shop, classes: &[&str]) {
     assert_eq!((number(&told["photos"]), number(&told["version"])), (6 + 7 + 8 + 9 + 10, 2));
     let (mut rows, mut sure) = (Vec::new(), None);
     for line in printed.lines().filter(|line| !line.is_empty()) {
-        match line.strip_prefix("  not unsure: ") {
+        match line.strip_prefix("  sure: ") {
             Some(text) => sure = Some(text.to_owned()),
             None => rows.push(cells(line)),
         }

@@ -8,6 +8,8 @@ use std::{
 /// The program in a directory, nobody at the keyboard.
 pub fn rehearsal(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rehearsal"));
+    // Features of photos are kept there, not in the home of whoever runs the tests.
+    command.env("XDG_DATA_HOME", env!("CARGO_TARGET_TMPDIR"));
     command.current_dir(directory).args(arguments).stdin(Stdio::null());
     command
 }

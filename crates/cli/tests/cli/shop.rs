@@ -7,6 +7,7 @@ use std::{
     process::Output,
 };
 
+use rehearsal_data::{Dataset, ImageShape, Request, Split};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -59,6 +60,22 @@ impl Shop {
                 })
             };
             let image = image::RgbImage::from_fn(SIDE, SIDE, |x, y| image::Rgb(pixel(x, y)));
+            image.save(place.join(format!("{number:03}.png"))).unwrap();
+        }
+    }
+
+    /// Images of clothes that are inside the program: no two are near-duplicates.
+    pub fn clothes(&self, folder: &str, class: &str, first: usize, count: usize) {
+        let source = Dataset::Embedded.open(&Request::default()).unwrap();
+        let place = self.path().join(folder).join(class);
+        fs::create_dir_all(&place).unwrap();
+        let label = source.class_names().iter().position(|name| name == class).unwrap();
+        let of_class = source.labels(Split::Train).iter().enumerate().filter(|(_, of)| usize::from(**of) == label);
+        let ImageShape { height, width, channels } = source.shape();
+        assert_eq!(channels, 1);
+        for (number, (index, _)) in of_class.enumerate().skip(first).take(count) {
+            let pixels = source.image(Split::Train, index).unwrap().to_vec();
+            let image = image::GrayImage::from_raw(width as u32, height as u32, pixels).unwrap();
             image.save(place.join(format!("{number:03}.png"))).unwrap();
         }
     }

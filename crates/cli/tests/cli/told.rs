@@ -37,7 +37,19 @@ fn size(bytes: u64) -> String {
 pub fn version_line(report: &Value) -> String {
     let total = number(&report["holdout"]["total"]);
     let (version, classes) = (&report["version"], &report["classes"]);
+    if total == 0 {
+        return format!("version {version}: {classes} classes, no holdout set yet\n");
+    }
     format!("version {version}: {classes} classes, holdout {} % of {}\n", percent(&report["holdout"]), images(total))
+}
+
+/// `84 to 99 %`: Wilson's interval at 95 % confidence.
+pub fn interval(score: &Value) -> String {
+    let (right, total) = (number(&score["right"]) as f64, number(&score["total"]) as f64);
+    let z = 1.959_964_f64;
+    let (centre, n) = (right + z * z / 2.0, total + z * z);
+    let half = z * (right * (total - right) / total + z * z / 4.0).sqrt();
+    format!("{:.0} to {:.0} %", 100.0 * (centre - half) / n, 100.0 * (centre + half) / n)
 }
 
 /// What `learn` prints.
@@ -45,6 +57,14 @@ pub fn session(report: &Value) -> String {
     let is_accepted = report["accepted"].as_bool().unwrap();
     let version = &report["version"];
     let mut text = if is_accepted { version_line(report) } else { format!("version {version} rejected:\n") };
+    if is_accepted && number(&report["holdout"]["total"]) > 0 {
+        text += &format!("  95 % confidence: {}\n", interval(&report["holdout"]));
+    }
+    match number(&report["near_duplicates"]) {
+        0 => {}
+        1 => text += "  1 near-duplicate of learned photos left out of the holdout set\n",
+        count => text += &format!("  {count} near-duplicates of learned photos left out of the holdout set\n"),
+    }
     if !report["old"].is_null() {
         text += &format!("  old classes {}\n", change(&report["old"]));
         if !is_accepted {
@@ -120,14 +140,14 @@ pub fn show(shown: &Value) -> Vec<Vec<String>> {
     let (memory, config) = (&shown["memory"], &shown["config"]);
     let sure = match shown["threshold"].as_f64() {
         Some(threshold) => format!("from {:.0} %: 19 of 20 such answers are right", 100.0 * threshold),
-        None if sum("total") < 20 => "unknown: the holdout set is too small".into(),
+        None if sum("total") < 20 => "never: the holdout set is too small".into(),
         None => "never: no threshold makes 19 of 20 holdout answers right".into(),
     };
     let (side, method) = (&shown["size"], name(&config["method"]));
     let mut rows = vec![
         row(&[&format!("{}: version {}, {} classes", name(&shown["model"]), shown["current"], classes.len())]),
         row(&["images", &format!("{} learned, seen as {side}×{side}", thousands(number(&shown["images_learned"])))]),
-        row(&["holdout", &format!("{} % of {}", percent(&holdout), images(sum("total")))]),
+        row(&["holdout", &format!("{} % of {} ({})", percent(&holdout), images(sum("total")), interval(&holdout))]),
         row(&[
             "memory",
             &format!("{} of {} images", thousands(number(&memory["images"])), thousands(number(&memory["capacity"]))),
@@ -168,6 +188,7 @@ pub fn evaluation(told: &Value) -> Vec<Vec<String>> {
     let all = percent(&serde_json::json!({ "right": right, "total": photos }));
     let mut rows = vec![
         row(&[&format!("version {}: {all} % right, {right} of {photos} photos", told["version"])]),
+        row(&[&format!("95 % confidence: {}", interval(&serde_json::json!({ "right": right, "total": photos })))]),
         row(&["class", "photos", "right", "mistaken most for"]),
     ];
     let names = list(&told["classes"]);

@@ -13,7 +13,7 @@ use rehearsal_files::{
 };
 
 use super::{Evaluation, Judged};
-use crate::{ModelError, write_png};
+use crate::ModelError;
 
 const PAGE: &str = "index.html";
 const UNFINISHED_PAGE: &str = "index.html.partial";
@@ -54,8 +54,8 @@ pub(super) fn write(evaluation: &Evaluation, title: &str, place: &Path) -> Resul
         _ => fs::create_dir(&images).map_err(unwritable)?,
     }
     for (number, photo) in wrong.iter().take(SHOWN).enumerate() {
-        let file = images.join(format!("{number:03}.png"));
-        write_png(&file, &photo.image, evaluation.shape).map_err(unwritable)?;
+        let (extension, bytes) = photo.picture.file().map_err(unwritable)?;
+        fs::write(images.join(format!("{number:03}.{extension}")), bytes).map_err(unwritable)?;
     }
     Ok(page)
 }
@@ -78,11 +78,7 @@ fn html(evaluation: &Evaluation, model: &str, wrong: &[&Judged]) -> String {
     let _ = writeln!(page, "<p>{} on the photos in {}.", escaped(model), escaped(folder));
     if let Some((threshold, sure)) = evaluation.sure() {
         let (share, of) = (percent(sure.share()), format!("{} of {}", count(sure.right), plural(sure.total, "photo")));
-        let _ = writeln!(
-            page,
-            "<p>Answers that are not unsure, from {:.0} % on: {share} % right, {of}.",
-            100.0 * threshold
-        );
+        let _ = writeln!(page, "<p>Sure answers, from {:.0} % on: {share} % right, {of}.", 100.0 * threshold);
     }
     if evaluation.learned > 0 {
         let _ = writeln!(

@@ -3,13 +3,11 @@
 
 use std::{collections::HashMap, io};
 
+use rehearsal_files::model_file::EXPORT_ENTRY;
 use safetensors::{Dtype, tensor::TensorView};
 
 use super::Predictor;
-use crate::{
-    model_file::EXPORT_ENTRY,
-    network::{Array, BACKBONE, HEAD, Plan, PlannedLayer},
-};
+use crate::network::{Array, BACKBONE, HEAD, Plan, PlannedLayer};
 
 /// The bytes of the file: the arrays, and one entry of metadata, whose value is JSON.
 pub(super) fn encode(predictor: &Predictor) -> io::Result<Vec<u8>> {

@@ -1,12 +1,12 @@
 //! What can be wrong with what a learner is given.
 
 use rehearsal_data::DataError;
+use rehearsal_files::model_file::ModelFileError;
 use thiserror::Error;
 
 use crate::{
     config::ConfigError,
     device::DeviceError,
-    model_file::ModelFileError,
     sample::{Class, ImageShape},
 };
 

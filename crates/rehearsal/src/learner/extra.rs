@@ -3,13 +3,13 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use rehearsal_files::model_file::ArrayToWrite;
 use safetensors::Dtype;
 
 use super::{
     Learner, LearnerError, Parts,
     saved::{Added, Loaded},
 };
-use crate::model_file::ArrayToWrite;
 
 /// Before the names of its arrays.
 pub(super) const EXTRA: &str = "extra.";

@@ -4,7 +4,11 @@ mod checks;
 
 use std::{collections::BTreeMap, fs::File, io, path::Path, sync::Arc};
 
-use rehearsal_files::{atomic, seal::UNSEALED};
+use rehearsal_files::{
+    atomic,
+    model_file::{self, ArrayToWrite, FORMAT, ModelFileError, Reader},
+    seal::UNSEALED,
+};
 use safetensors::{Dtype, tensor::TensorInfo};
 use serde::{Deserialize, Serialize};
 
@@ -17,14 +21,10 @@ use crate::{
     config::LearnerConfig,
     device::DeviceName,
     memory::{Memorized, Memory},
-    model_file::{self, ArrayToWrite, ModelFileError, Reader},
     network::{Array, HeadKind, State, StateError},
     sample::{Class, ImageShape, Sample, TaskId},
 };
 
-/// The version of the layout. 1 and 2 were checkpoints that could not stand alone, 3 had no
-/// recalibrated statistics, 4 had settings that are gone.
-const FORMAT: u64 = 5;
 const NETWORK: &str = "network.";
 const METHOD: &str = "method.";
 const OPTIMIZER: &str = "optimizer.";

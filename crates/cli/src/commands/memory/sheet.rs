@@ -16,22 +16,21 @@ use crate::{
 /// Draws what a model remembers and prints where.
 pub fn sheet(model: &Path, out: &Path, per_class: usize, is_json: bool) -> Result<ExitCode> {
     let version = Model::open(model)?.current()?;
-    let known = version.learner.classes();
-    let active: Vec<_> = known.active().collect();
-    let number = |class| active.iter().position(|active| *active == class).map_or(0, |number| number as u16);
-    let stored: Vec<_> = version.memory().collect();
+    let active = version.classes();
+    let number = |class| active.iter().position(|active| active == class).map_or(0, |number| number as u16);
+    let stored = version.memory();
     if stored.is_empty() {
         return Err(UserError("the memory is empty".into()).into());
     }
-    let labels: Vec<u16> = stored.iter().map(|(class, ..)| number(*class)).collect();
+    let labels: Vec<u16> = stored.iter().map(|(class, ..)| number(class)).collect();
     let most = (0..active.len() as u16).map(|class| labels.iter().filter(|label| **label == class).count());
     // Not wider than the longest row.
     let per_class = per_class.min(most.max().unwrap_or(1));
     let remembered = InMemory {
-        shape: version.learner.shape(),
-        class_names: active.iter().map(|class| known.name(*class).to_string()).collect(),
+        shape: stored[0].1.pixels().1,
+        class_names: active.iter().map(ToString::to_string).collect(),
         labels: [labels, Vec::new()],
-        images: [stored.iter().map(|(_, image, _)| (*image).clone()).collect(), Vec::new()],
+        images: [stored.iter().map(|(_, picture, _)| picture.pixels().0).collect(), Vec::new()],
         sha256: String::new(),
     };
     let png = preview::sheet(&remembered, Split::Train, per_class, &draw_text)?;

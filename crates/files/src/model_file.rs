@@ -12,18 +12,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rehearsal_files::{regular, seal, sha256::finish};
-use safetensors::{
-    Dtype,
-    tensor::{Metadata, TensorInfo},
-};
+use crate::{regular, seal, sha256::finish};
+pub use safetensors::Dtype;
+use safetensors::tensor::{Metadata, TensorInfo};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+/// The version of the layout. 1 and 2 were checkpoints that could not stand alone, 3 had no
+/// recalibrated statistics, 4 had settings that are gone.
+pub const FORMAT: u64 = 5;
 /// The one entry of the file's metadata.
 const ENTRY: &str = "rehearsal";
 /// The one entry of a file of weights for other programs, which is not a model.
-pub(crate) const EXPORT_ENTRY: &str = "rehearsal-export";
+pub const EXPORT_ENTRY: &str = "rehearsal-export";
 /// Before the checksum, as the header's JSON is escaped inside the file's JSON.
 const BEFORE_CHECKSUM: &str = "{\\\"sha256\\\":\\\"";
 /// No header is longer: 65,536 classes with long names fit many times.
@@ -54,10 +55,23 @@ pub enum ModelFileError {
     Unusable { path: PathBuf, why: String },
 }
 
+impl ModelFileError {
+    /// Whether the file or its place is wrong, rather than that something failed on the way.
+    pub fn is_user_error(&self) -> bool {
+        match self {
+            Self::Unwritable { error, .. } => regular::is_wrong_place(error),
+            _ => true,
+        }
+    }
+}
+
 /// An array on its way into a file.
-pub(crate) struct ArrayToWrite<'a> {
+pub struct ArrayToWrite<'a> {
+    /// Its name in the file.
     pub name: String,
+    /// The type of its values.
     pub dtype: Dtype,
+    /// The length of each axis.
     pub shape: Vec<usize>,
     /// Its bytes, row-major and little-endian, in any number of pieces.
     pub pieces: Box<dyn Iterator<Item = Vec<u8>> + 'a>,
@@ -68,7 +82,7 @@ pub(crate) struct ArrayToWrite<'a> {
 ///
 /// # Errors
 /// It cannot be written; what is there is not a model.
-pub(crate) fn write(file: &mut File, header: &str, mut arrays: Vec<ArrayToWrite>) -> io::Result<String> {
+pub fn write(file: &mut File, header: &str, mut arrays: Vec<ArrayToWrite>) -> io::Result<String> {
     // The widest types first, so that every array is aligned.
     arrays.sort_by_key(|array| std::cmp::Reverse(array.dtype.bitsize()));
     let metadata = metadata(header, &arrays)?;
@@ -116,7 +130,7 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
 }
 
 /// A file that is being read. Nothing that it says may be used before [`Reader::finish`] has found it whole.
-pub(crate) struct Reader {
+pub struct Reader {
     path: PathBuf,
     /// Of the whole file, in bytes.
     length: u64,
@@ -133,7 +147,7 @@ impl Reader {
     ///
     /// # Errors
     /// It cannot be read, is another kind of file or another format, or is cut.
-    pub(crate) fn open(path: &Path, format: u64) -> Result<Self, ModelFileError> {
+    pub fn open(path: &Path, format: u64) -> Result<Self, ModelFileError> {
         let unreadable = |error| ModelFileError::Unreadable { path: path.into(), error };
         let foreign = |why: &str| ModelFileError::Foreign { path: path.into(), why: why.into() };
         let damaged = |why: &str| ModelFileError::Damaged { path: path.into(), why: why.into() };
@@ -175,22 +189,22 @@ impl Reader {
     }
 
     /// How long the file is, in bytes.
-    pub(crate) fn length(&self) -> u64 {
+    pub fn length(&self) -> u64 {
         self.length
     }
 
     /// The header, as JSON.
-    pub(crate) fn header(&self) -> &str {
+    pub fn header(&self) -> &str {
         &self.header
     }
 
     /// The name, type and shape of the next array; none if all were read.
-    pub(crate) fn next(&mut self) -> Option<(String, TensorInfo)> {
+    pub fn next(&mut self) -> Option<(String, TensorInfo)> {
         self.arrays.pop()
     }
 
     /// Reads the next bytes of the array that [`Reader::next`] told.
-    pub(crate) fn read(&mut self, into: &mut [u8]) -> Result<(), ModelFileError> {
+    pub fn read(&mut self, into: &mut [u8]) -> Result<(), ModelFileError> {
         let read = self.from.read_exact(into);
         read.map_err(|error| ModelFileError::Unreadable { path: self.path.clone(), error })?;
         self.digest.update(into);
@@ -201,7 +215,7 @@ impl Reader {
     ///
     /// # Errors
     /// It is not.
-    pub(crate) fn finish(self) -> Result<String, ModelFileError> {
+    pub fn finish(self) -> Result<String, ModelFileError> {
         if finish(self.digest) == self.checksum {
             return Ok(self.checksum);
         }

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rehearsal::sample::Class;
 
-use crate::{Digest, Photo, Version};
+use super::{Photo, Scratch};
+use crate::Digest;
 
 /// One image in ten is held out.
 const ONE_IN: u64 = 10;
@@ -32,9 +33,9 @@ pub(crate) struct Split {
 }
 
 /// Splits the images of a session that starts from `version`.
-pub(crate) fn split(photos: Vec<Photo>, version: Option<&Version>, per_class: usize) -> Split {
+pub(crate) fn split(photos: Vec<Photo>, version: Option<&Scratch>, per_class: usize) -> Split {
     let mut split = Split::default();
-    let known: BTreeMap<Digest, Class> = version.map(Version::known).unwrap_or_default();
+    let known: BTreeMap<Digest, Class> = version.map(Scratch::known).unwrap_or_default();
     let class_of = |name: &str| version.and_then(|version| version.learner.classes().find(name));
     let mut by_class: BTreeMap<String, Vec<Photo>> = BTreeMap::new();
     let mut first: BTreeMap<Digest, (String, String)> = BTreeMap::new();

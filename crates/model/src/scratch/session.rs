@@ -9,7 +9,8 @@ use rehearsal::{
 use rehearsal_data::ImageShape;
 use serde_json::Value;
 
-use crate::{MemorySize, ModelError, Photo};
+use super::Photo;
+use crate::{MemorySize, ModelError, SessionOptions};
 
 /// A training session. What is not given has its default.
 #[derive(Clone, Debug)]
@@ -21,14 +22,8 @@ pub struct Session {
     /// The settings of an experiment file. `epochs`, `lr`, `schedule` and `memory` may change from
     /// session to session, the others are fixed by the first.
     pub settings: PartialConfig,
-    /// The size of the memory from now on.
-    pub memory: Option<MemorySize>,
-    /// The most holdout images of a class from now on.
-    pub holdout_per_class: Option<usize>,
-    /// How many versions are kept from now on.
-    pub keep: Option<usize>,
-    /// The version is rejected if the classes known before lose more percentage points than this.
-    pub max_forgetting: Option<f64>,
+    /// Memory, holdout set, acceptance check.
+    pub options: SessionOptions,
     /// Whether the `BatchNorm` running statistics are recalibrated from the memory.
     pub recalibrate: bool,
     /// The time between checkpoints.
@@ -42,10 +37,7 @@ impl Session {
             photos,
             shape,
             settings: PartialConfig::default(),
-            memory: None,
-            holdout_per_class: None,
-            keep: None,
-            max_forgetting: None,
+            options: SessionOptions::default(),
             recalibrate: true,
             checkpoint_every: Duration::from_secs(20),
         }
@@ -66,9 +58,10 @@ impl Session {
         }
     }
 
-    /// The size of the memory, if given.
-    pub(crate) fn memory(&self) -> Option<MemorySize> {
-        self.memory.or(self.settings.memory.map(MemorySize::Images))
+    /// The options, with the memory of the settings if they have none.
+    pub(crate) fn options(&self) -> SessionOptions {
+        let memory = self.options.memory.or(self.settings.memory.map(MemorySize::Images));
+        SessionOptions { memory, ..self.options }
     }
 
     /// Epochs, learning rate and schedule: as given, else their defaults.
@@ -83,14 +76,7 @@ impl Session {
 
     /// Refuses settings that are not a learner's, or that differ from those of the existing one.
     pub(crate) fn check(&self, living: Option<&LearnerConfig>) -> Result<(), ModelError> {
-        if let Some(points) = self.max_forgetting.filter(|points| !(0.0..=100.0).contains(points)) {
-            return Err(ModelError::Refused(format!(
-                "`max-forgetting` is {points}: it must be between 0 and 100 percentage points"
-            )));
-        }
-        if self.keep == Some(0) {
-            return Err(ModelError::Refused("`keep` is 0: it must be at least 1".into()));
-        }
+        self.options.check()?;
         let given = serde_json::to_value(&self.settings).expect("settings are plain data");
         let complete = self.settings.learner().map_err(rehearsal::learner::LearnerError::from)?;
         let learners = serde_json::to_value(living.unwrap_or(&complete)).expect("settings are plain data");

@@ -1,0 +1,91 @@
+//! What a version says of a photo, and how far to trust it.
+
+use std::sync::Arc;
+
+use crate::Version;
+
+/// What a version says of a photo.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// The most likely class.
+    pub class: Arc<str>,
+    /// Its probability.
+    pub probability: f32,
+    /// The other classes, the most likely first.
+    pub others: Vec<(Arc<str>, f32)>,
+    /// How far the photo is from the nearest class, if the version can tell.
+    pub distance: Option<f32>,
+}
+
+/// How far to trust a prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Of such answers on the holdout set, at least 19 of 20 are right.
+    Sure,
+    /// It may be the second class, too.
+    Unsure,
+    /// It is probably none of the classes: further from all of them than 19 of 20 holdout photos.
+    Unknown,
+}
+
+/// Why every answer of a version is unsure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllUnsure {
+    /// The holdout set has too few photos to tell.
+    SmallHoldout,
+    /// No threshold makes 19 of 20 holdout answers right.
+    NoThreshold,
+}
+
+/// A remembered photo that is like another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Similar {
+    /// Its class.
+    pub class: Arc<str>,
+    /// The path that it came from.
+    pub source: String,
+    /// Cosine of the angle between the features: 1 for the same photo.
+    pub similarity: f64,
+}
+
+impl Verdict {
+    /// As one word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sure => "sure",
+            Self::Unsure => "unsure",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl AllUnsure {
+    /// As a sentence part.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::SmallHoldout => "the holdout set is too small",
+            Self::NoThreshold => "no threshold makes 19 of 20 holdout answers right",
+        }
+    }
+}
+
+impl Version {
+    /// How far to trust a prediction; `threshold` replaces the one of the holdout set.
+    pub fn verdict(&self, prediction: &Prediction, threshold: Option<f64>) -> Verdict {
+        let is_far = |farthest: f32| prediction.distance.is_some_and(|distance| distance > farthest);
+        if self.farthest_known().is_some_and(is_far) {
+            return Verdict::Unknown;
+        }
+        match threshold.or(self.threshold()) {
+            Some(threshold) if f64::from(prediction.probability) >= threshold => Verdict::Sure,
+            _ => Verdict::Unsure,
+        }
+    }
+
+    /// Why every answer is unsure, if so.
+    pub fn all_unsure(&self) -> Option<AllUnsure> {
+        let is_small = self.holdout().len() < Self::SMALLEST_HOLDOUT;
+        let why = if is_small { AllUnsure::SmallHoldout } else { AllUnsure::NoThreshold };
+        self.threshold().is_none().then_some(why)
+    }
+}
