@@ -68,7 +68,7 @@ impl GraphWriter {
         let mut raw_data = Vec::with_capacity(size_of_val(values));
         values.iter().for_each(|value| value.write(&mut raw_data));
         self.constants.push(Tensor {
-            dims: shape.iter().map(|&length| whole(length)).collect(),
+            dims: shape.iter().map(|&axis| length(axis)).collect(),
             data_type: E::KIND.into(),
             name: name.to_owned(),
             raw_data,
@@ -106,7 +106,7 @@ pub fn int(name: &str, value: i64) -> Attribute {
 
 /// An attribute that is a list of whole numbers.
 pub fn ints(name: &str, values: &[usize]) -> Attribute {
-    Attribute { ints: values.iter().map(|&value| whole(value)).collect(), ..attribute(name, AttributeKind::Ints) }
+    Attribute { ints: values.iter().map(|&value| length(value)).collect(), ..attribute(name, AttributeKind::Ints) }
 }
 
 fn attribute(name: &str, kind: AttributeKind) -> Attribute {
@@ -114,7 +114,7 @@ fn attribute(name: &str, kind: AttributeKind) -> Attribute {
 }
 
 /// As ONNX writes lengths.
-fn whole(number: usize) -> i64 {
+pub fn length(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
@@ -130,7 +130,7 @@ pub enum Axis<'a> {
 /// An input or output of a graph.
 pub fn value(name: &str, element: ElementKind, axes: &[Axis<'_>], about: &str) -> ValueInfo {
     let axis = |axis: &Axis<'_>| match *axis {
-        Axis::Fixed(length) => messages::Axis { length: Some(whole(length)), name: None },
+        Axis::Fixed(number) => messages::Axis { length: Some(length(number)), name: None },
         Axis::Any(name) => messages::Axis { length: None, name: Some(name.to_owned()) },
     };
     let shape = Shape { dim: axes.iter().map(axis).collect() };

@@ -20,6 +20,6 @@ mod graph;
 pub mod messages;
 mod model;
 
-pub use graph::{Axis, Element, GraphWriter, Value, float, int, ints, value};
+pub use graph::{Axis, Element, GraphWriter, Value, float, int, ints, length, value};
 pub use messages::{Attribute, ElementKind};
 pub use model::encode;
