@@ -1,8 +1,8 @@
-//! What can be wrong with the weights of a network.
+//! What can be wrong with a network.
 
 use thiserror::Error;
 
-/// Why a network cannot be built from a file of weights.
+/// Why a network cannot be built from a file of weights, or not be exported.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BackboneError {
@@ -25,4 +25,7 @@ pub enum BackboneError {
     /// A weight is NaN or infinite.
     #[error("the tensor `{0}` contains NaN or infinity")]
     NotFinite(String),
+    /// The network cannot be written as a graph of operations.
+    #[error("the backbone `{0}` cannot be exported")]
+    NoGraph(String),
 }

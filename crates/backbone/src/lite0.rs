@@ -1,5 +1,7 @@
 //! `EfficientNet`-lite0, the network that is inside the program.
 
+mod graph;
+
 use rehearsal_kernels::{
     Machine, Shape,
     mobile::{BlockParameters, Folded, MobileNet},
@@ -7,6 +9,7 @@ use rehearsal_kernels::{
 
 use rehearsal_data::{Image, ImageShape, Interpolation, Preprocessing};
 use rehearsal_files::sha256::sha256;
+use rehearsal_onnx::{GraphWriter, Value};
 
 use crate::{Backbone, BackboneError, weights::Weights};
 
@@ -77,6 +80,13 @@ impl BlockLayers {
         })
     }
 
+    /// Whether input and output have the same shape.
+    fn is_residual(&self) -> bool {
+        let expanded = self.depthwise.bias.len();
+        let cin = self.expand.as_ref().map_or(expanded, |expand| expand.weights.len() / expanded);
+        self.stride == 1 && cin == self.project.bias.len()
+    }
+
     fn parameters(&self) -> BlockParameters<'_> {
         BlockParameters {
             kernel: self.kernel,
@@ -88,27 +98,15 @@ impl BlockLayers {
     }
 }
 
-/// The network, ready to compute.
-pub struct EfficientNetLite0 {
-    machine: Machine,
-    network: MobileNet,
-    sha256: String,
+/// All layers, as they are in the file.
+struct Layers {
+    stem: Layer,
+    blocks: Vec<BlockLayers>,
+    head: Layer,
 }
 
-impl EfficientNetLite0 {
-    /// With the weights that are inside the program.
-    ///
-    /// # Errors
-    /// Never, unless the program itself is damaged.
-    pub fn new(machine: Machine) -> Result<Self, BackboneError> {
-        Self::from_safetensors(machine, rehearsal_efficientnet_lite0::WEIGHTS)
-    }
-
-    /// With weights of the same form.
-    ///
-    /// # Errors
-    /// The file is damaged, or of another network.
-    pub fn from_safetensors(machine: Machine, bytes: &[u8]) -> Result<Self, BackboneError> {
+impl Layers {
+    fn read(bytes: &[u8]) -> Result<Self, BackboneError> {
         let weights = Weights::new(bytes)?;
         let stem = Layer::read(&weights, "stem", &[3, 3, 3, STEM], STEM)?;
         let (mut blocks, mut channels) = (Vec::new(), STEM);
@@ -120,9 +118,38 @@ impl EfficientNetLite0 {
             }
         }
         let head = Layer::read(&weights, "head", &[channels, FEATURES], FEATURES)?;
+        Ok(Self { stem, blocks, head })
+    }
+}
+
+/// The network, ready to compute.
+pub struct EfficientNetLite0 {
+    machine: Machine,
+    network: MobileNet,
+    sha256: String,
+    /// The file of weights, if it is inside the program: an export reads it again.
+    file: Option<&'static [u8]>,
+}
+
+impl EfficientNetLite0 {
+    /// With the weights that are inside the program.
+    ///
+    /// # Errors
+    /// Never, unless the program itself is damaged.
+    pub fn new(machine: Machine) -> Result<Self, BackboneError> {
+        let file = rehearsal_efficientnet_lite0::WEIGHTS;
+        Ok(Self { file: Some(file), ..Self::from_safetensors(machine, file)? })
+    }
+
+    /// With weights of the same form. It does not keep the file, so it cannot be exported.
+    ///
+    /// # Errors
+    /// The file is damaged, or of another network.
+    pub fn from_safetensors(machine: Machine, bytes: &[u8]) -> Result<Self, BackboneError> {
+        let Layers { stem, blocks, head } = Layers::read(bytes)?;
         let parameters: Vec<BlockParameters<'_>> = blocks.iter().map(BlockLayers::parameters).collect();
         let network = MobileNet::new(&machine, stem.folded(), &parameters, head.folded());
-        Ok(Self { machine, network, sha256: sha256(bytes) })
+        Ok(Self { machine, network, sha256: sha256(bytes), file: None })
     }
 
     /// Features of an image.
@@ -172,5 +199,10 @@ impl Backbone for EfficientNetLite0 {
         let mut values = Vec::with_capacity(images.len() * preprocessing.shape.bytes());
         images.iter().for_each(|image| preprocessing.normalize(image, &mut values));
         self.run(&values, images.len(), SIZE)
+    }
+
+    fn onnx(&self, graph: &mut GraphWriter, image: &Value) -> Result<Value, BackboneError> {
+        let file = self.file.ok_or_else(|| BackboneError::NoGraph(self.name().into()))?;
+        Ok(graph::write(graph, image, &Layers::read(file)?))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use rehearsal_backbone::BackboneError;
+use rehearsal_backbone::{BackboneError, ExportError};
 use rehearsal_data::{DataError, ImageShape};
 use rehearsal_files::{model_file::ModelFileError, text::thousands};
 use thiserror::Error;
@@ -195,6 +195,9 @@ pub enum ModelError {
     /// The backbone cannot be used.
     #[error(transparent)]
     Backbone(#[from] BackboneError),
+    /// It cannot be exported.
+    #[error(transparent)]
+    Export(#[from] ExportError),
     /// A version's file.
     #[error(transparent)]
     File(#[from] ModelFileError),
@@ -214,6 +217,7 @@ impl ModelError {
             Self::Unwritable { error, .. } => rehearsal_files::regular::is_wrong_place(error),
             Self::Threads(_) => false,
             Self::File(error) => error.is_user_error(),
+            Self::Export(ExportError::Unwritable { error, .. }) => rehearsal_files::regular::is_wrong_place(error),
             #[cfg(feature = "scratch")]
             Self::Learner(error) => error.is_user_error(),
             Self::Data(error) => error.is_user_error(),

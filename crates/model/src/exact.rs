@@ -19,7 +19,7 @@ use std::{
     sync::Arc,
 };
 
-use rehearsal_backbone::Extractor;
+use rehearsal_backbone::{Extractor, Limits, export_onnx};
 use rehearsal_files::{sha256::sha256, threads::cores};
 use rehearsal_gaussian::{Feature, Head, Sums};
 use serde::{Deserialize, Serialize};
@@ -371,8 +371,11 @@ impl Contents for Exact {
         self.write(path)
     }
 
-    fn export_onnx(&self, _: &Path) -> Result<(), ModelError> {
-        Err(ModelError::Refused("the export of a model with a pre-trained backbone is not written yet".into()))
+    fn export_onnx(&self, path: &Path) -> Result<(), ModelError> {
+        let extractor = self.extractor(1)?;
+        let Calibration { temperature, threshold, farthest } = self.calibration;
+        let limits = Limits { temperature, sure_from: threshold, unknown_beyond: farthest };
+        Ok(export_onnx(extractor.backbone(), &self.head, limits, path)?)
     }
 
     fn export_safetensors(&self, _: &Path) -> Result<(), ModelError> {

@@ -2,8 +2,6 @@
 //! an ONNX graph that takes bytes and gives probabilities, or as named weights for PyTorch. See
 //! `docs/export.md`.
 
-mod graph;
-mod messages;
 mod onnx;
 mod weights;
 

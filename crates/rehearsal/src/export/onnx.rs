@@ -1,22 +1,11 @@
 //! The network that predicts as an ONNX graph, from bytes to probabilities. Batch normalisation
 //! stays a node of its own, with the statistics that the model predicts with: runtimes fold it.
 
-use prost::Message;
+use rehearsal_onnx::{Attribute, Axis, ElementKind, GraphWriter, Value, float, int, ints, value};
 
-use super::{
-    Predictor,
-    graph::{GraphWriter, Value, edge, float, int, ints},
-    messages::{Attribute, ElementKind, Entry, Model, OperatorSet},
-    weights::channels_first,
-};
+use super::{Predictor, weights::channels_first};
 use crate::network::{HeadKind, Part, PlannedLayer};
 
-/// The set of operators: what every runtime of the last years has.
-const OPSET: i64 = 17;
-/// The version of the file's own layout that goes with it.
-const IR_VERSION: i64 = 8;
-/// No message of protobuf may be longer.
-const LONGEST: usize = i32::MAX as usize;
 /// As in the norm of `network/conv_norm.rs`.
 const NORM_EPSILON: f32 = 1e-5;
 /// As in the directions of `network/head.rs`.
@@ -31,36 +20,29 @@ pub(super) fn encode(predictor: &Predictor) -> Option<Vec<u8>> {
     let features = network.features(&bytes);
     let logits = network.logits(&features);
     network.graph.node("probabilities", "Softmax", &[&logits], vec![int("axis", 1)]);
-    let input = edge(
+    let any = Axis::Any("n");
+    let input = value(
         "images",
         ElementKind::Uint8,
-        &[image.height, image.width, image.channels],
-        "bytes of n images, row by row, channels last (grey, or red, green, blue)".into(),
+        &[any, Axis::Fixed(image.height), Axis::Fixed(image.width), Axis::Fixed(image.channels)],
+        "bytes of n images, row by row, channels last (grey, or red, green, blue)",
     );
-    let output = edge("probabilities", ElementKind::Float, &[seen], "of each class, in the order of `classes`".into());
-    let model = Model {
-        ir_version: IR_VERSION,
-        producer_name: "rehearsal".into(),
-        producer_version: about.version.into(),
-        doc_string: "An image classifier: bytes to probabilities. Its classes are in the metadata.".into(),
-        graph: Some(network.graph.finish("classifier", input, output)),
-        opset_import: vec![OperatorSet { domain: String::new(), version: OPSET }],
-        metadata_props: metadata(predictor),
-    };
-    (model.encoded_len() <= LONGEST).then(|| model.encode_to_vec())
+    let about_output = "of each class, in the order of `classes`";
+    let output = value("probabilities", ElementKind::Float, &[any, Axis::Fixed(seen)], about_output);
+    let graph = network.graph.finish("classifier", vec![input], vec![output]);
+    let text = "An image classifier: bytes to probabilities. Its classes are in the metadata.";
+    rehearsal_onnx::encode(graph, text, about.version, &metadata(predictor))
 }
 
 /// What the model says about itself: values are JSON.
-fn metadata(predictor: &Predictor) -> Vec<Entry> {
+fn metadata(predictor: &Predictor) -> [(&'static str, String); 3] {
     let about = &predictor.about;
     let json = |value: Result<String, serde_json::Error>| value.expect("names and numbers are plain data");
-    let entry = |(key, value): (&str, String)| Entry { key: key.into(), value };
-    let entries = [
+    [
         ("classes", json(serde_json::to_string(&about.classes))),
         ("image", json(serde_json::to_string(&about.image))),
         ("preprocessing", json(serde_json::to_string(&about.preprocessing))),
-    ];
-    entries.into_iter().map(entry).collect()
+    ]
 }
 
 struct Writer<'a> {
@@ -73,7 +55,7 @@ impl Writer<'_> {
     fn features(&mut self, bytes: &Value) -> Value {
         let float_kind = vec![int("to", ElementKind::Float as i64)];
         let values = self.graph.node("values", "Cast", &[bytes], float_kind);
-        let most = self.graph.constant("255", &[], &[255.0]);
+        let most = self.graph.constant("255", &[], &[255.0f32]);
         let shares = self.graph.node("shares", "Div", &[&values, &most], Vec::new());
         let flatten = || vec![int("axis", 1)];
         let parts = &self.predictor.plan.0;

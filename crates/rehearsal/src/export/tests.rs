@@ -5,6 +5,7 @@ use burn::{
     tensor::Tensor,
 };
 use prost::Message;
+use rehearsal_onnx::messages;
 use safetensors::SafeTensors;
 use tempfile::TempDir;
 
@@ -141,6 +142,8 @@ fn an_onnx_model_takes_bytes_and_gives_the_classes_that_have_appeared() {
         assert_eq!(edge(&graph.output[0]), ("probabilities".into(), 1, vec![any, Ok(3)]));
         let norms = graph.node.iter().filter(|node| node.op_type == "BatchNormalization").count();
         assert_eq!(norms, normalised, "{settings}");
+        let float = |constant: &messages::Tensor| constant.data_type == messages::ElementKind::Float as i32;
+        assert!(graph.initializer.iter().all(float), "{settings}");
         // Every value is made before it is used, and once.
         let mut known: Vec<&str> = graph.initializer.iter().map(|constant| &*constant.name).collect();
         known.push("images");
