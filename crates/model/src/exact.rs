@@ -198,12 +198,15 @@ impl Exact {
         self.holdout_photos().filter(|(_, kept)| !self.near_duplicates.contains(&kept.digest))
     }
 
+    /// Holdout photos that are near-duplicates of a photo of their class in memory.
     fn find_near_duplicates(&self) -> BTreeSet<Digest> {
-        let is_near = |photo: &Kept| {
-            let mut memory = self.memory_photos();
-            memory.any(|(_, other)| photo.feature.similarity(&other.feature) > NEAR_DUPLICATE)
+        let of_class = |class: &OfClass| {
+            let (held, memory) = self.split(class);
+            let is_near = |a: &Kept, b: &Kept| a.feature.similarity(&b.feature) > NEAR_DUPLICATE;
+            let near = held.iter().filter(|photo| memory.iter().any(|other| is_near(photo, other)));
+            near.map(|photo| photo.digest).collect::<Vec<_>>()
         };
-        self.holdout_photos().filter(|(_, photo)| is_near(photo)).map(|(_, photo)| photo.digest).collect()
+        self.classes.values().flat_map(of_class).collect()
     }
 
     fn predict_with(&self, head: &Head, feature: &Feature) -> Prediction {
