@@ -1,6 +1,9 @@
 //! What a backbone is: a frozen network that gives one vector of features per photo.
 
+use std::path::Path;
+
 use rehearsal_data::{Image, Preprocessing};
+use rehearsal_files::{regular, sha256};
 use rehearsal_onnx::{GraphWriter, Value};
 
 use crate::BackboneError;
@@ -20,7 +23,10 @@ pub trait Backbone: Send + Sync {
     fn dimensions(&self) -> usize;
 
     /// The features `[n, dimensions]` of preprocessed images.
-    fn features(&self, images: &[Image]) -> Vec<f32>;
+    ///
+    /// # Errors
+    /// The network cannot be computed.
+    fn features(&self, images: &[Image]) -> Result<Vec<f32>, BackboneError>;
 
     /// Adds its operations to an ONNX graph behind a normalised image `[1, channels, height, width]` and
     /// gives the features `[1, dimensions]`. Names of its own operations begin with `backbone.`.
@@ -31,4 +37,22 @@ pub trait Backbone: Send + Sync {
         let _ = (graph, image);
         Err(BackboneError::NoGraph(self.name().into()))
     }
+}
+
+/// The numbers `[n, height, width, 3]` that a network reads.
+pub(crate) fn normalized(preprocessing: &Preprocessing, images: &[Image]) -> Vec<f32> {
+    let mut values = Vec::with_capacity(images.len() * preprocessing.shape.bytes());
+    images.iter().for_each(|image| preprocessing.normalize(image, &mut values));
+    values
+}
+
+/// The mean and the standard deviation of `ImageNet`'s bytes, as most networks that were trained on it
+/// expect.
+pub(crate) const IMAGENET_MEAN: [f32; 3] = [0.485 * 255.0, 0.456 * 255.0, 0.406 * 255.0];
+pub(crate) const IMAGENET_STD: [f32; 3] = [0.229 * 255.0, 0.224 * 255.0, 0.225 * 255.0];
+
+/// SHA-256 of a file.
+pub(crate) fn file_sha256(path: &Path) -> Result<String, BackboneError> {
+    let digest = regular::open(path, u64::MAX).and_then(sha256::of_reader);
+    digest.map(sha256::finish).map_err(|error| BackboneError::File { path: path.into(), error })
 }

@@ -4,16 +4,34 @@
 
 mod backbone;
 mod cache;
+pub mod catalogue;
+mod dinov2;
 mod error;
 mod export;
 mod extractor;
+#[cfg(feature = "fetch")]
+mod fetch;
+mod folding;
 mod lite0;
+#[cfg(feature = "onnx")]
+mod onnx;
+mod positions;
+#[cfg(feature = "onnx")]
+mod protobuf;
+mod resnet18;
 mod thumbnail;
 mod weights;
 
 pub use backbone::Backbone;
 pub use cache::FeatureCache;
+pub use catalogue::{BackboneName, Card, open, open_file};
+pub use dinov2::DinoV2Small;
 pub use error::BackboneError;
 pub use export::{ExportError, Limits, export_onnx};
 pub use extractor::{Extracted, Extractor};
+#[cfg(feature = "fetch")]
+pub use fetch::Fetch;
 pub use lite0::EfficientNetLite0;
+#[cfg(feature = "onnx")]
+pub use onnx::OnnxBackbone;
+pub use resnet18::ResNet18;

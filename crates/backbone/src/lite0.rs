@@ -11,7 +11,7 @@ use rehearsal_data::{Image, ImageShape, Interpolation, Preprocessing};
 use rehearsal_files::sha256::sha256;
 use rehearsal_onnx::{GraphWriter, Value};
 
-use crate::{Backbone, BackboneError, weights::Weights};
+use crate::{Backbone, BackboneError, backbone::normalized, weights::Weights};
 
 /// Channels after the first convolution, and features.
 const STEM: usize = 32;
@@ -191,14 +191,9 @@ impl Backbone for EfficientNetLite0 {
         FEATURES
     }
 
-    fn features(&self, images: &[Image]) -> Vec<f32> {
-        if images.is_empty() {
-            return Vec::new();
-        }
-        let preprocessing = self.preprocessing();
-        let mut values = Vec::with_capacity(images.len() * preprocessing.shape.bytes());
-        images.iter().for_each(|image| preprocessing.normalize(image, &mut values));
-        self.run(&values, images.len(), SIZE)
+    fn features(&self, images: &[Image]) -> Result<Vec<f32>, BackboneError> {
+        let values = normalized(&self.preprocessing(), images);
+        Ok(if images.is_empty() { Vec::new() } else { self.run(&values, images.len(), SIZE) })
     }
 
     fn onnx(&self, graph: &mut GraphWriter, image: &Value) -> Result<Value, BackboneError> {

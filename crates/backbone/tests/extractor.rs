@@ -12,7 +12,7 @@ use std::{
 };
 
 use image::{Rgb, RgbImage};
-use rehearsal_backbone::{Backbone, Extractor};
+use rehearsal_backbone::{Backbone, BackboneError, Extractor};
 use rehearsal_data::{DataError, Image, ImageShape, Preprocessing};
 
 /// The mean of each colour, and a count of the images that it was asked for.
@@ -31,10 +31,10 @@ impl Backbone for Means {
     fn dimensions(&self) -> usize {
         3
     }
-    fn features(&self, images: &[Image]) -> Vec<f32> {
+    fn features(&self, images: &[Image]) -> Result<Vec<f32>, BackboneError> {
         self.0.fetch_add(images.len(), Ordering::Relaxed);
         let mean = |image: &Image, c: usize| image.iter().skip(c).step_by(3).map(|&byte| f32::from(byte)).sum::<f32>();
-        images.iter().flat_map(|image| [0, 1, 2].map(|c| mean(image, c))).collect()
+        Ok(images.iter().flat_map(|image| [0, 1, 2].map(|c| mean(image, c))).collect())
     }
 }
 
@@ -51,14 +51,14 @@ fn features_are_computed_once_per_photo_and_damage_costs_a_second_computation_on
     let computed = Arc::new(AtomicUsize::new(0));
     let extractor = || Extractor::new(Box::new(Means(Arc::clone(&computed))), Some(&cache));
     let mut paths: Vec<PathBuf> = (0..70).map(|i| photo(place.path(), &format!("{i}.png"), i)).collect();
-    let first = extractor().extract(&paths, &());
+    let first = extractor().extract(&paths, &()).unwrap();
     assert_eq!(computed.load(Ordering::Relaxed), 70);
     // Under other names, in another order, they are the same photos.
     paths.reverse();
     let renamed = place.path().join("renamed.png");
     fs::rename(&paths[0], &renamed).unwrap();
     paths[0] = renamed;
-    let second = extractor().extract(&paths, &());
+    let second = extractor().extract(&paths, &()).unwrap();
     assert_eq!(computed.load(Ordering::Relaxed), 70, "all of them from the cache");
     for (a, b) in first.iter().zip(second.iter().rev()) {
         assert_eq!(a.as_ref().unwrap(), b.as_ref().unwrap());
@@ -72,7 +72,7 @@ fn features_are_computed_once_per_photo_and_damage_costs_a_second_computation_on
     bytes[2] ^= 1;
     fs::write(&kept[0], &bytes).unwrap();
     fs::write(&kept[1], b"").unwrap();
-    let third = extractor().extract(&paths, &());
+    let third = extractor().extract(&paths, &()).unwrap();
     assert_eq!(computed.load(Ordering::Relaxed), 72);
     for (a, b) in second.iter().zip(&third) {
         assert_eq!(a.as_ref().unwrap(), b.as_ref().unwrap());
@@ -86,8 +86,41 @@ fn a_file_that_is_not_an_image_is_an_error_of_its_own() {
     fs::write(&bad, b"not an image").unwrap();
     let paths =
         [photo(place.path(), "a.png", 3), bad, place.path().join("absent.png"), photo(place.path(), "b.png", 9)];
-    let found = Extractor::new(Box::new(Means(Arc::default())), None).extract(&paths, &());
+    let found = Extractor::new(Box::new(Means(Arc::default())), None).extract(&paths, &()).unwrap();
     assert!(found[0].is_ok() && found[3].is_ok());
     assert!(matches!(found[1], Err(DataError::Image { .. })));
     assert!(matches!(found[2], Err(DataError::Unreadable { .. })));
+}
+
+/// A network that computes something else.
+struct Broken(Vec<f32>);
+
+impl Backbone for Broken {
+    fn name(&self) -> &'static str {
+        "broken"
+    }
+    fn sha256(&self) -> &'static str {
+        "ff"
+    }
+    fn preprocessing(&self) -> Preprocessing {
+        Preprocessing::plain(ImageShape { height: 4, width: 4, channels: 3 })
+    }
+    fn dimensions(&self) -> usize {
+        2
+    }
+    fn features(&self, _: &[Image]) -> Result<Vec<f32>, BackboneError> {
+        Ok(self.0.clone())
+    }
+}
+
+#[test]
+fn a_network_that_gives_nan_or_too_few_numbers_is_refused_and_nothing_is_kept() {
+    let place = tempfile::tempdir().unwrap();
+    let cache = place.path().join("cache");
+    let paths = [photo(place.path(), "a.png", 3), photo(place.path(), "b.png", 9)];
+    let extract = |values: &[f32]| Extractor::new(Box::new(Broken(values.into())), Some(&cache)).extract(&paths, &());
+    let nan = extract(&[1.0, 2.0, 3.0, f32::NAN]).unwrap_err();
+    assert!(matches!(nan, BackboneError::NotFiniteFeatures { path, .. } if path == paths[1]));
+    assert!(matches!(extract(&[1.0]), Err(BackboneError::Count { found: 1, expected: 4, .. })));
+    assert!(!cache.exists());
 }

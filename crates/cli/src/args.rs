@@ -1,5 +1,6 @@
 //! The command line.
 
+pub mod backbone;
 pub mod data;
 #[cfg(feature = "training")]
 pub mod grid;
@@ -45,6 +46,8 @@ pub enum Command {
     Export(model::Export),
     /// Write the features of photos for other programs
     Features(model::Features),
+    /// List, fetch and remove pre-trained networks
+    Backbone(backbone::Backbone),
     /// Train on a stream of tasks and measure forgetting
     #[cfg(feature = "training")]
     Run(Box<Run>),

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub mod backbone;
 #[cfg(feature = "training")]
 pub mod bench;
 pub mod class;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::Error;
 #[cfg(feature = "training")]
 use rehearsal::{config::ConfigError, device::DeviceError, experiment::ExperimentError, learner::LearnerError};
+use rehearsal_backbone::BackboneError;
 use rehearsal_data::{DataError, choice::UnknownName};
 use rehearsal_files::regular::is_wrong_place;
 #[cfg(feature = "training")]
@@ -49,6 +50,7 @@ pub fn is_user_error(error: &Error) -> bool {
         || is(error, |_: &UnknownName| true)
         || is(error, DataError::is_user_error)
         || is(error, DirectoryError::is_user_error)
+        || is(error, BackboneError::is_user_error)
         || is(error, ModelError::is_user_error)
         || is(error, WriteError::is_user_error)
         || is(error, is_wrong_place)

@@ -35,6 +35,9 @@ fn data_error(error: &Error) -> Option<&DataError> {
 
 /// What to do about an error of a model.
 fn for_model(error: &ModelError) -> Option<String> {
+    if let Some(name) = error.absent_backbone() {
+        return Some(format!("`rehearsal backbone fetch {name}` gets it"));
+    }
     Some(match error {
         ModelError::Absent { path } => format!("`rehearsal learn {} FOLDER` makes one", path.display()),
         ModelError::Unfinished { .. } => "run the same `rehearsal learn` again: it continues".into(),

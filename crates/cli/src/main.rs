@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Class(class) => commands::class::class(class),
         Command::Export(export) => commands::export::export(export),
         Command::Features(features) => commands::features::features(features),
+        Command::Backbone(backbone) => commands::backbone::backbone(backbone),
         #[cfg(feature = "training")]
         Command::Run(run) => commands::run::run(run),
         #[cfg(feature = "training")]

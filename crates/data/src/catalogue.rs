@@ -2,11 +2,13 @@
 
 mod archive;
 mod cards;
+mod published;
 mod state;
 
 pub use archive::{Archive, Checksum, Kind, Limits};
 pub(crate) use cards::DEBIAN;
 pub use cards::card;
+pub use published::PublishedFile;
 pub use state::{State, state};
 
 use crate::Dataset;

@@ -50,6 +50,9 @@ pub enum DataError {
     /// A file has another checksum than the published one.
     #[error("{} is not the official file: its {kind} is {found}, expected {expected}", path.display())]
     Checksum { path: PathBuf, kind: &'static str, expected: String, found: String },
+    /// A file has another size than the published one.
+    #[error("{} is not the official file: it has {found} bytes, expected {expected}", path.display())]
+    Length { path: PathBuf, expected: u64, found: u64 },
     /// No checksum is known for a download.
     #[error("{url} cannot be checked: no checksum of it is known")]
     Untrusted { url: String },
@@ -101,6 +104,7 @@ impl DataError {
             | Self::FetchedPart(_)
             | Self::FetchedBad { .. }
             | Self::Checksum { .. }
+            | Self::Length { .. }
             | Self::Hostile { .. }
             | Self::Threads(_) => false,
             _ => true,

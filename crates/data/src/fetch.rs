@@ -3,6 +3,7 @@
 
 mod checksum;
 mod effort;
+mod file;
 mod http;
 
 use std::{
@@ -12,10 +13,7 @@ use std::{
 };
 
 pub(crate) use checksum::check;
-use rehearsal_files::{
-    atomic,
-    lock::{LockError, lock},
-};
+use rehearsal_files::lock::{LockError, lock};
 
 use crate::{
     DataError, Dataset, Incomplete, Progress, Request,
@@ -89,12 +87,7 @@ impl Fetch<'_> {
             return Err(DataError::UnknownFile { path: path.clone(), dataset, expected });
         }
         let directory = self.home.join(dataset.name());
-        fs::create_dir_all(&directory).map_err(unwritable(&directory))?;
-        let path = directory.join(".lock");
-        let _lock = lock(&path, Duration::ZERO).map_err(|error| match error {
-            LockError::Busy => DataError::Refused(format!("another process is fetching into {}", directory.display())),
-            error => unwritable(&path)(error.into()),
-        })?;
+        let _lock = lock_directory(&directory)?;
         let mut brought = Vec::new();
         for archive in card.archives {
             let wanted = places100::wanted(dataset, archive, &directory)?;
@@ -178,39 +171,15 @@ impl Fetch<'_> {
         if archive.checksum.is_none() && !self.trust {
             return Err(DataError::Untrusted { url });
         }
-        let partial = archive.partial(self.home);
-        let whole = partial.with_extension("");
-        if whole.exists() {
-            match self.check(archive, &whole) {
-                Ok(official) => return Ok((whole, official)),
-                Err(_) => remove(&whole)?,
-            }
-        }
-        fs::create_dir_all(self.home.join("downloads")).map_err(unwritable(&partial))?;
-        let download = http::Download {
+        let whole = archive.partial(self.home).with_extension("");
+        let to = file::Target {
             url: &url,
-            to: &partial,
+            to: &whole,
             limit: archive.limits.bytes,
             timeouts: self.timeouts,
             progress: self.progress,
         };
-        let resumed = download.run()?;
-        let mut checked = self.check(archive, &partial);
-        if checked.is_err() && resumed {
-            self.progress.say("the resumed download does not have the published checksum: starting over");
-            http::forget(&partial)?;
-            download.run()?;
-            checked = self.check(archive, &partial);
-        }
-        let official = match checked {
-            Ok(official) => official,
-            Err(error) => {
-                http::forget(&partial)?;
-                return Err(error);
-            }
-        };
-        atomic::rename(&partial, &whole).map_err(unwritable(&whole))?;
-        http::forget(&partial)?;
+        let official = to.fetch(|file| self.check(archive, file))?;
         Ok((whole, official))
     }
 
@@ -228,6 +197,16 @@ impl Fetch<'_> {
             checked => checked.map(|()| true),
         }
     }
+}
+
+/// Makes a directory, and keeps other processes from fetching into it.
+fn lock_directory(directory: &Path) -> Result<fs::File, DataError> {
+    fs::create_dir_all(directory).map_err(unwritable(directory))?;
+    let path = directory.join(".lock");
+    lock(&path, Duration::ZERO).map_err(|error| match error {
+        LockError::Busy => DataError::Refused(format!("another process is fetching into {}", directory.display())),
+        error => unwritable(&path)(error.into()),
+    })
 }
 
 /// A part of a data set that was just fetched.

@@ -11,7 +11,7 @@ use crate::support::{
 };
 use rehearsal_data::{
     DataError, Dataset, Progress, Split,
-    catalogue::{State, state},
+    catalogue::{PublishedFile, State, state},
     fetch::{Fetch, Timeouts},
     verify::verify,
 };
@@ -348,4 +348,52 @@ fn a_partial_download_of_unknown_version_starts_over() {
         assert_whole(&home);
         assert_eq!(asked.into_iter().map(|asked| asked.range).collect::<Vec<_>>(), [None], "{damage:?}");
     }
+}
+
+/// The letters of FIPS 180-2.
+const PUBLISHED: PublishedFile = PublishedFile {
+    url: "http://127.0.0.1:1/abc",
+    name: "abc",
+    bytes: 3,
+    sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+};
+
+#[test]
+fn a_published_file_is_resumed_and_appears_only_if_it_is_the_published_one() {
+    let home = Home::new();
+    let (directory, timeouts) = (home.path().join("backbones"), home.fetching().timeouts);
+    let fetched = |answer: Answer| {
+        let server = Server::start([("/abc", answer)]);
+        (PUBLISHED.download(&directory, Some(&server.url), timeouts, &()), server.asked().len())
+    };
+    let files = || -> Vec<String> {
+        let entries = std::fs::read_dir(&directory).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name != ".lock").collect()
+    };
+    assert!(matches!(fetched(Answer::File(b"ab".into())).0, Err(DataError::Length { found: 2, .. })));
+    assert!(matches!(fetched(Answer::File(b"abd".into())).0, Err(DataError::Checksum { .. })));
+    assert!(matches!(fetched(Answer::File(b"abcd".into())).0, Err(DataError::Download { .. })));
+    assert_eq!(files(), Vec::<String>::new());
+    let (result, asked) = fetched(Answer::Cut(b"abc".into(), 1));
+    result.unwrap();
+    assert_eq!((asked, files()), (3, vec!["abc".to_owned()]));
+    assert_eq!(fetched(Answer::File(b"abc".into())).1, 0, "it is there");
+}
+
+#[test]
+fn a_published_file_is_copied_from_a_file_of_any_name_if_it_is_the_published_one() {
+    let home = Home::new();
+    let directory = home.path().join("backbones");
+    let from = home.path().join("brought.pth");
+    let copied = |bytes: &str| {
+        write(&from, bytes.as_bytes());
+        PUBLISHED.copy(&from, &directory, &())
+    };
+    assert!(matches!(copied("abcd"), Err(DataError::Length { expected: 3, found: 4, .. })));
+    assert!(matches!(copied("abd"), Err(DataError::Checksum { .. })));
+    assert!(!directory.exists(), "nothing changed");
+    copied("abc").unwrap();
+    assert_eq!(std::fs::read(directory.join("abc")).unwrap(), b"abc");
+    assert!(matches!(PUBLISHED.copy(home.path(), &directory, &()), Err(DataError::Unreadable { .. })));
 }

@@ -199,11 +199,14 @@ impl Reader {
     }
 
     /// The name, type and shape of the next array; none if all were read.
-    pub fn next(&mut self) -> Option<(String, TensorInfo)> {
+    pub fn next_array(&mut self) -> Option<(String, TensorInfo)> {
         self.arrays.pop()
     }
 
-    /// Reads the next bytes of the array that [`Reader::next`] told.
+    /// Reads the next bytes of the array that [`Reader::next_array`] told.
+    ///
+    /// # Errors
+    /// The file cannot be read.
     pub fn read(&mut self, into: &mut [u8]) -> Result<(), ModelFileError> {
         let read = self.from.read_exact(into);
         read.map_err(|error| ModelFileError::Unreadable { path: self.path.clone(), error })?;

@@ -4,12 +4,12 @@
 //! the weights ([`PackedForward`], [`PackedInputGradient`]); which algorithm computes a layer is
 //! decided when packing.
 
-use crate::buffer::{Shared, Spare};
+use crate::buffer::{Buffer, Shared, Spare};
 use crate::direct::{self, PackedSweep};
-use crate::image::{Image, Shape};
+use crate::image::{Image, Layout, Shape};
 use crate::isa::Isa;
 use crate::pool::Pool;
-use crate::sink::{Add, Sink, Store, StoreMoments};
+use crate::sink::{Add, Finish, Sink, Store, StoreMoments};
 use crate::size;
 use crate::sums::Sums;
 use crate::winograd;
@@ -197,6 +197,41 @@ impl PackedForward {
             }
             (Forward::Winograd(weights), None) => weights.run(machine, input, layout, Store(out), None),
             (Forward::Winograd(weights), moments) => weights.run(machine, input, layout, StoreMoments(out), moments),
+        }
+    }
+}
+
+impl PackedForward {
+    /// `output = conv(input) + bias (+ residual)`, rectified if `relu`. A residual lies as the output.
+    ///
+    /// # Panics
+    /// As [`PackedForward::run`], or if bias or residual are of another shape.
+    pub(crate) fn finish(
+        &self,
+        machine: &Machine,
+        input: &Image,
+        output: &mut Image,
+        bias: &Buffer,
+        residual: Option<&Image>,
+        relu: bool,
+    ) {
+        check_bordered(input);
+        self.packing.check(machine, input.shape(), output.shape());
+        let layout = output.layout();
+        assert_eq!(bias.len(), layout.shape().c, "a bias for each channel");
+        assert!(residual.is_none_or(|residual| residual.layout() == layout), "a residual that lies as the output");
+        let (to, residual) = (output.shared(), residual.map(Image::data));
+        if relu {
+            self.sink(machine, input, layout, Finish::<true> { to, bias, residual });
+        } else {
+            self.sink(machine, input, layout, Finish::<false> { to, bias, residual });
+        }
+    }
+
+    fn sink<K: Sink>(&self, machine: &Machine, input: &Image, layout: Layout, sink: K) {
+        match &self.weights {
+            Forward::Direct(sweep) => sweep.run(machine, input, layout, sink, None),
+            Forward::Winograd(weights) => weights.run(machine, input, layout, sink, None),
         }
     }
 }

@@ -11,6 +11,7 @@ mod parameters;
 mod workspace;
 
 pub use backward::{Gradients, LayerGradient};
+pub(crate) use forward::average;
 pub use parameters::{LayerParameters, PackedParameters};
 
 use crate::architecture::{Architecture, Block, Layer};

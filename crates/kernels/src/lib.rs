@@ -3,7 +3,7 @@
 //!
 //! Everything works on plain `f32` slices in NHWC order. [`Engine`] runs the whole backbone with
 //! its own reused memory; the convolutions it is made of ([`convolution`]) can be used one layer at
-//! a time. Results are bit-identical for every number of threads: work is cut by shape alone and
+//! a time. [`mobile`], [`residual`] and [`transformer`] are pre-trained networks at inference. Results are bit-identical for every number of threads: work is cut by shape alone and
 //! partial sums are added in a fixed order.
 //!
 //! Kernels read and write through pointers. That all of them stay inside their memory follows from
@@ -21,6 +21,7 @@ mod buffer;
 pub mod convolution;
 mod direct;
 mod engine;
+mod functions;
 mod gemm;
 mod image;
 mod isa;
@@ -28,10 +29,12 @@ pub mod mobile;
 mod norm;
 mod plan;
 mod pool;
+pub mod residual;
 mod simd;
 mod sink;
 mod size;
 mod sums;
+pub mod transformer;
 mod winograd;
 
 pub use architecture::{Architecture, Block, Layer};

@@ -13,14 +13,14 @@
 mod block;
 mod depthwise;
 mod geometry;
-mod pointwise;
-mod stem;
+pub(crate) mod pointwise;
+pub(crate) mod stem;
 
 use crate::{buffer::Buffer, convolution::Machine, image::Shape, size};
 use block::Block;
 use geometry::Geometry;
 use pointwise::Pointwise;
-use stem::Stem;
+use stem::{Padding, Stem};
 
 /// The weights of a convolution and its bias, a norm that followed it folded in.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ pub struct BlockParameters<'a> {
 /// A network from colour images to features: stem, blocks, a last 1×1 convolution and the mean over
 /// all pixels.
 pub struct MobileNet {
-    stem: Stem,
+    stem: Stem<3>,
     blocks: Vec<Block>,
     head: Pointwise,
     isa: crate::Isa,
@@ -62,7 +62,7 @@ impl MobileNet {
     /// # Panics
     /// If the parameters do not fit together.
     pub fn new(machine: &Machine, stem: Folded<'_>, blocks: &[BlockParameters<'_>], head: Folded<'_>) -> Self {
-        let stem = Stem::new(machine, stem);
+        let stem = Stem::new(machine, stem, Padding::Same, 6.0);
         let mut channels = stem.channels();
         let blocks = blocks.iter().map(|parameters| {
             let block = Block::new(machine, channels, parameters);
@@ -89,33 +89,13 @@ impl MobileNet {
         assert_eq!(images.len(), shape.len(), "images of {shape:?}");
         assert_eq!(features.len(), size::floats([shape.n, self.features()]), "features of {} images", shape.n);
         let plan = Plan::new(self, shape);
-        let alone = shape.n - shape.n % machine.threads();
-        let (each, width) = (shape.len() / shape.n, self.features());
-        let (together, last) = features.split_at_mut(alone * width);
-        let shared = crate::buffer::Shared::new(together);
-        // As many whole images at a time as there are threads, then the rest with all threads each.
-        machine.pool.run(alone, |image, scratch| {
-            // SAFETY: every image has features of its own.
-            let to = unsafe { std::slice::from_raw_parts_mut(shared.at(image * width), width) };
-            self.one(machine, None, &images[image * each..][..each], &plan, scratch.at_least(plan.scratch), to);
+        each_image(machine, images, shape.n, plan.scratch, features, |by, image, scratch, features| {
+            self.one(by, image, &plan, scratch, features);
         });
-        let mut scratch = machine.spare.lend(if last.is_empty() { 0 } else { plan.scratch });
-        for (image, to) in images[alone * each..].chunks_exact(each).zip(last.chunks_exact_mut(width)) {
-            self.one(machine, Some(&machine.pool), image, &plan, &mut scratch, to);
-        }
     }
 
     /// The features of one image, by this thread or by all.
-    fn one(
-        &self,
-        machine: &Machine,
-        pool: Option<&crate::Pool>,
-        image: &[f32],
-        plan: &Plan,
-        scratch: &mut [f32],
-        features: &mut [f32],
-    ) {
-        let by = By { isa: machine.isa, pool };
+    fn one(&self, by: By<'_>, image: &[f32], plan: &Plan, scratch: &mut [f32], features: &mut [f32]) {
         let (mut from, rest) = scratch.split_at_mut(plan.activations);
         let (mut to, work) = rest.split_at_mut(plan.activations);
         self.stem.run(by, image, plan.stem, work, from);
@@ -129,17 +109,50 @@ impl MobileNet {
     }
 }
 
+/// Calls `one(by, image, scratch, features)` for each of `n` images: as many whole images at a time as
+/// there are threads, then the rest with all threads each. `scratch` has `floats` of any value.
+pub(crate) fn each_image(
+    machine: &Machine,
+    images: &[f32],
+    n: usize,
+    floats: usize,
+    features: &mut [f32],
+    one: impl Fn(By<'_>, &[f32], &mut [f32], &mut [f32]) + Sync,
+) {
+    let alone = n - n % machine.threads();
+    let (each, width) = (images.len() / n, features.len() / n);
+    let (together, last) = features.split_at_mut(alone * width);
+    let shared = crate::buffer::Shared::new(together);
+    machine.pool.run(alone, |image, scratch| {
+        // SAFETY: every image has features of its own.
+        let to = unsafe { std::slice::from_raw_parts_mut(shared.at(image * width), width) };
+        let by = By { isa: machine.isa, pool: None };
+        one(by, &images[image * each..][..each], scratch.at_least(floats), to);
+    });
+    let mut scratch = machine.spare.lend(if last.is_empty() { 0 } else { floats });
+    let by = By { isa: machine.isa, pool: Some(&machine.pool) };
+    for (image, to) in images[alone * each..].chunks_exact(each).zip(last.chunks_exact_mut(width)) {
+        one(by, image, &mut scratch, to);
+    }
+}
+
 /// Who computes: one thread, or all of a pool.
 #[derive(Clone, Copy)]
-struct By<'a> {
-    isa: crate::Isa,
-    pool: Option<&'a crate::Pool>,
+pub(crate) struct By<'a> {
+    pub isa: crate::Isa,
+    pub pool: Option<&'a crate::Pool>,
 }
 
 impl By<'_> {
     /// Calls `task(i, scratch)` for every `i < tasks`; `scratch` is the thread's own, at least
     /// `floats` long, and of unspecified content.
-    fn each(self, tasks: usize, floats: usize, scratch: &mut [f32], task: impl Fn(usize, &mut [f32]) + Sync) {
+    pub(crate) fn each(
+        self,
+        tasks: usize,
+        floats: usize,
+        scratch: &mut [f32],
+        task: impl Fn(usize, &mut [f32]) + Sync,
+    ) {
         match self.pool {
             None => (0..tasks).for_each(|index| task(index, &mut scratch[..floats])),
             Some(pool) => pool.run(tasks, |index, scratch: &mut Buffer| task(index, scratch.at_least(floats))),
@@ -164,9 +177,9 @@ struct Plan {
 impl Plan {
     fn new(network: &MobileNet, shape: Shape) -> Self {
         let stem = (shape.h, shape.w);
-        let (mut h, mut w) = (shape.h.div_ceil(2), shape.w.div_ceil(2));
+        let (mut h, mut w) = Stem::<3>::output(stem);
         let mut activations = size::floats([h, w, network.stem.channels()]);
-        let mut work = Stem::scratch(shape.h, shape.w);
+        let mut work = network.stem.scratch(stem);
         let mut blocks = Vec::with_capacity(network.blocks.len());
         for block in &network.blocks {
             let geometry = Geometry::new(h, w, block.kernel(), block.stride());

@@ -4,7 +4,7 @@
 //! them may gather two sums per channel for a norm. The caller keeps those sums, one row per task,
 //! so that they are added in task order later.
 
-use crate::buffer::Shared;
+use crate::buffer::{Buffer, Shared};
 use crate::simd::Simd;
 
 /// The end of a convolution.
@@ -99,6 +99,47 @@ impl Sink for StoreMoments {
             sums[1] = simd.mul_add(values[r], values[r], sums[1]);
             // SAFETY: the caller vouches for the pixel.
             unsafe { simd.store_first(self.0.at(at[r] + channel), values[r], count) };
+        }
+    }
+}
+
+/// Adds a bias and maybe a residual, rectifies if asked to, and stores: a layer's end at inference.
+#[derive(Clone, Copy)]
+pub(crate) struct Finish<'a, const RELU: bool> {
+    pub to: Shared,
+    /// Of every output channel, padded to whole registers.
+    pub bias: &'a Buffer,
+    /// It lies as the output does.
+    pub residual: Option<&'a Buffer>,
+}
+
+impl<const RELU: bool> Sink for Finish<'_, RELU> {
+    const GATHERS: bool = false;
+    #[inline(always)]
+    unsafe fn put<S: Simd, const R: usize>(
+        self,
+        simd: S,
+        at: [usize; R],
+        channel: usize,
+        count: usize,
+        values: [S::V; R],
+        _: &mut [S::V; 2],
+    ) {
+        // SAFETY: a buffer may be read a register beyond its end.
+        let bias = unsafe { simd.load(self.bias.at(channel)) };
+        for r in 0..R {
+            let mut value = simd.add(values[r], bias);
+            // SAFETY: the caller vouches for the pixel; a residual lies as the output does, and may be
+            // read a register beyond its end.
+            unsafe {
+                if let Some(residual) = self.residual {
+                    value = simd.add(value, simd.load(residual.at(at[r] + channel)));
+                }
+                if RELU {
+                    value = simd.max(value, simd.zero());
+                }
+                simd.store_first(self.to.at(at[r] + channel), value, count);
+            }
         }
     }
 }

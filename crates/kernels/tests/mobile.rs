@@ -3,23 +3,13 @@
 
 #![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "small test sizes")]
 
+mod numbers;
+
+use numbers::Numbers;
 use rehearsal_kernels::{
     Algorithm, Isa, Machine, Pool, Shape,
     mobile::{BlockParameters, Folded, MobileNet},
 };
-
-/// Numbers that look random, between −1 and 1.
-struct Numbers(u64);
-
-impl Numbers {
-    fn take(&mut self, count: usize, scale: f32) -> Vec<f32> {
-        let mut next = || {
-            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            scale * ((self.0 >> 40) as f32 / 8388608.0 - 1.0)
-        };
-        (0..count).map(|_| next()).collect()
-    }
-}
 
 struct Layer {
     weights: Vec<f32>,

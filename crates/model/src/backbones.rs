@@ -1,6 +1,8 @@
 //! The backbone of a model, by name and checksum.
 
-use rehearsal_backbone::{Backbone, EfficientNetLite0, Extractor};
+use std::path::Path;
+
+use rehearsal_backbone::{Backbone, BackboneError, BackboneName, Extractor, open as open_published, open_file};
 use rehearsal_data::home;
 use rehearsal_kernels::Machine;
 
@@ -13,26 +15,31 @@ pub(crate) const BYTES_PER_PHOTO: usize = 6_000;
 /// Below the directory of all data.
 const CACHE: &str = "features";
 
-/// Which backbone that is.
-pub(crate) fn id_of(backbone: &dyn Backbone) -> BackboneId {
-    BackboneId {
-        name: backbone.name().into(),
-        sha256: backbone.sha256().into(),
-        size: backbone.preprocessing().shape.height,
-    }
+/// Which backbone that is; `name` is that of the catalogue, or a path.
+pub(crate) fn id_of(name: &str, backbone: &dyn Backbone) -> BackboneId {
+    BackboneId { name: name.into(), sha256: backbone.sha256().into(), size: backbone.preprocessing().shape.height }
 }
 
-/// A backbone by name, with the cache of features in the directory of all data.
+/// A backbone by its name in the catalogue, or by the path of an ONNX file, with the cache of features
+/// in the directory of all data.
 ///
 /// # Errors
 /// There is no such backbone, or it is not on this machine.
 pub fn open_named(name: &str, threads: usize) -> Result<Extractor, ModelError> {
-    if name != DEFAULT {
-        return Err(ModelError::Refused(format!("there is no backbone `{name}`: choose {DEFAULT} or scratch")));
-    }
-    let cache = home::default_directory().ok().map(|home| home.join(CACHE));
-    let backbone = EfficientNetLite0::new(Machine::new(threads))?;
-    Ok(Extractor::new(Box::new(backbone), cache.as_deref()))
+    let home = home::default_directory();
+    let backbone = if is_file(name) {
+        open_file(Path::new(name), threads)?
+    } else {
+        let published: BackboneName = name.parse().map_err(|error| ModelError::Refused(format!("{error}")))?;
+        // What is inside the program needs no directory.
+        let home = home.as_deref().unwrap_or(Path::new(""));
+        open_published(published, home, Machine::new(threads))?
+    };
+    Ok(Extractor::new(backbone, home.ok().map(|home| home.join(CACHE)).as_deref()))
+}
+
+fn is_file(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
 }
 
 /// The backbone of a model.
@@ -44,4 +51,14 @@ pub(crate) fn open(id: &BackboneId, threads: usize) -> Result<Extractor, ModelEr
         return Err(ModelError::OtherBackbone { name, expected, found });
     }
     Ok(extractor)
+}
+
+impl ModelError {
+    /// The backbone that is not on this machine, if that is the error.
+    pub fn absent_backbone(&self) -> Option<BackboneName> {
+        match self {
+            Self::Backbone(BackboneError::Absent { name, .. }) => Some(*name),
+            _ => None,
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rehearsal_files::pattern::fits_end;
 
-use crate::{Digest, Event, Features, Model, ModelError, ModelSettings, Version, exact::Exact, version::Kind};
+use crate::{Digest, Event, Features, Model, ModelError, ModelSettings, Version};
 
 impl Model {
     /// Renames a class.
@@ -41,7 +41,7 @@ impl Model {
         if !version.classes().iter().any(|class| **class == *to) {
             return Err(ModelError::NoSuchClass(to.into()));
         }
-        exact_of(&mut version)?.merge(from, to)?;
+        version.exact_mut()?.merge(from, to)?;
         let (from, to) = (from.to_owned(), to.to_owned());
         self.add(version, |version| Event::Merged { version, from, to })
     }
@@ -61,7 +61,7 @@ impl Model {
         if fitting.is_empty() {
             return Err(ModelError::NoMatch(pattern.to_owned()));
         }
-        let images = exact_of(&mut version)?.move_photos(&fitting, to)?;
+        let images = version.exact_mut()?.move_photos(&fitting, to)?;
         let to = to.to_owned();
         let number = self.add(version, |version| Event::Moved { version, images, to })?;
         Ok((number, images))
@@ -78,16 +78,8 @@ impl Model {
     }
 }
 
-#[cfg_attr(not(feature = "scratch"), allow(clippy::unnecessary_wraps, reason = "there is one kind only"))]
-fn exact_of(version: &mut Version) -> Result<&mut Exact, ModelError> {
-    match &mut version.kind {
-        Kind::Exact(exact) => Ok(exact),
-        #[cfg(feature = "scratch")]
-        Kind::Scratch(_) => Err(ModelError::NotExact),
-    }
-}
-
-#[cfg(all(test, feature = "scratch"))]
+#[cfg(test)]
+#[cfg(feature = "scratch")]
 mod tests {
     use rehearsal::learner::LearnerError;
 

@@ -344,7 +344,8 @@ fn lock(directory: &Path) -> Result<File, ModelError> {
     })
 }
 
-#[cfg(all(test, feature = "scratch"))]
+#[cfg(test)]
+#[cfg(feature = "scratch")]
 mod tests {
     use super::*;
     use crate::test_photos::{learn, learn_more};

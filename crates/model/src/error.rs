@@ -216,6 +216,7 @@ impl ModelError {
         match self {
             Self::Unwritable { error, .. } => rehearsal_files::regular::is_wrong_place(error),
             Self::Threads(_) => false,
+            Self::Backbone(error) => error.is_user_error(),
             Self::File(error) => error.is_user_error(),
             Self::Export(ExportError::Unwritable { error, .. }) => rehearsal_files::regular::is_wrong_place(error),
             #[cfg(feature = "scratch")]

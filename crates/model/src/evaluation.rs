@@ -133,7 +133,8 @@ impl Evaluation {
     }
 }
 
-#[cfg(all(test, feature = "scratch"))]
+#[cfg(test)]
+#[cfg(feature = "scratch")]
 mod tests {
     use super::*;
     use crate::test_photos::{learn, write_folder};

@@ -135,8 +135,8 @@ impl Exact {
     /// Keeps no more photos than the memory holds.
     fn trim(&mut self) {
         let most = self.holdout_per_class;
-        let trained = self.classes.values().map(move |class| class.total() - held_out(class.total(), most));
-        let share = share(trained, self.capacity);
+        let trained = self.classes.values().map(|class| class.total() - held_out(class.total(), most));
+        let share = share(&trained.collect::<Vec<_>>(), self.capacity);
         self.classes.values_mut().for_each(|class| class.trim(held_out(class.total(), most) + share));
     }
 

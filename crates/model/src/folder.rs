@@ -181,14 +181,14 @@ impl FolderReader<'_> {
     /// Reads photos; `None` in the place of one that is left out.
     ///
     /// # Errors
-    /// One cannot be read.
+    /// One cannot be read, or the backbone cannot be used.
     pub fn read<P: AsRef<Path> + Sync>(
         &mut self,
         paths: &[P],
         with: &InputReader,
     ) -> Result<Vec<Option<Seen>>, ModelError> {
         let mut bad = Vec::new();
-        let read = with.read(paths, self.progress);
+        let read = with.read(paths, self.progress)?;
         let seen = read.into_iter().map(|read| read.map_err(|error| bad.push(reason(error))).ok()).collect();
         self.refuse_bad(bad)?;
         Ok(seen)

@@ -148,7 +148,8 @@ impl Forget {
     }
 }
 
-#[cfg(all(test, feature = "scratch"))]
+#[cfg(test)]
+#[cfg(feature = "scratch")]
 mod tests {
     use super::*;
     use crate::test_photos::{learn, learn_more};

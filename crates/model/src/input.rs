@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use rehearsal_backbone::Extractor;
+use rehearsal_backbone::{BackboneError, Extractor};
 use rehearsal_data::{DataError, Image, ImageShape, Progress, photos};
 use rehearsal_gaussian::Feature;
 
@@ -46,9 +46,16 @@ pub enum InputReader {
 }
 
 impl InputReader {
-    /// Reads photos, in order.
-    pub fn read<P: AsRef<Path> + Sync>(&self, paths: &[P], progress: &dyn Progress) -> Vec<Result<Seen, DataError>> {
-        match self {
+    /// Reads photos, in order; a photo that cannot be read has an error of its own.
+    ///
+    /// # Errors
+    /// The backbone cannot be used.
+    pub fn read<P: AsRef<Path> + Sync>(
+        &self,
+        paths: &[P],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Result<Seen, DataError>>, BackboneError> {
+        Ok(match self {
             Self::Pixels(shape) => {
                 let seen = |photo: photos::Decoded| Seen {
                     digest: Digest::from_sha256(photo.sha256),
@@ -63,9 +70,9 @@ impl InputReader {
                     input: Input::Features(photo.feature),
                     picture: Picture::Thumbnail(photo.thumbnail),
                 };
-                extractor.extract(paths, progress).into_iter().map(|photo| photo.map(seen)).collect()
+                extractor.extract(paths, progress)?.into_iter().map(|photo| photo.map(seen)).collect()
             }
-        }
+        })
     }
 }
 

@@ -158,8 +158,7 @@ impl Model {
         let known = parent.map(|parent| parent.classes()).unwrap_or_default();
         let classes = version.classes();
         let acceptance = Acceptance::new(&before, &known, &after, &classes);
-        report.new_classes =
-            classes.iter().filter(|class| !known.contains(class)).map(|class| class.to_string()).collect();
+        report.new_classes = classes.iter().filter(|class| !known.contains(class)).map(ToString::to_string).collect();
         report.accepted = !options.max_forgetting.is_some_and(|most| acceptance.rejects(most));
         report.classes = classes.len();
         report.holdout = Score::of(&after);

@@ -17,11 +17,11 @@
 //! // january/boots/*.jpg, january/clogs/*.jpg
 //! let photos = reader.find(&["january".into()])?;
 //! let session = ExactSession { photos, backbone: None, options: SessionOptions::default(), stop: &|| false };
-//! if let Outcome::Learned(report) = model.learn_exact(session, &mut reader, &mut |_| ())? {
+//! if let Outcome::Learned(report) = model.learn_exact(&session, &mut reader, &mut |_| ())? {
 //!     println!("version {}: {} of {} holdout photos right", report.version, report.holdout.right, report.holdout.total);
 //! }
 //! let version = model.current()?;
-//! let photo = version.reader()?.read(&["new.jpg"], &()).remove(0)?;
+//! let photo = version.reader()?.read(&["new.jpg"], &())?.remove(0)?;
 //! let prediction = version.predict(&[photo.input])?.remove(0);
 //! println!("{} ({})", prediction.class, version.verdict(&prediction, None).word());
 //! # Ok(())
@@ -50,7 +50,8 @@ mod score;
 #[cfg(feature = "scratch")]
 mod scratch;
 mod settings;
-#[cfg(all(test, feature = "scratch"))]
+#[cfg(test)]
+#[cfg(feature = "scratch")]
 mod test_photos;
 mod threshold;
 mod version;

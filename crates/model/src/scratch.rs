@@ -286,8 +286,7 @@ impl Contents for Scratch {
 
     fn photos_of(&self, class: &str) -> Option<BTreeSet<Digest>> {
         let class = self.learner.classes().find(class)?;
-        let known = self.known().into_iter().map(|(digest, of)| (digest, of));
-        let all = known.chain(self.files().map(|(digest, of, _)| (digest, of)));
+        let all = self.known().into_iter().chain(self.files().map(|(digest, of, _)| (digest, of)));
         Some(all.filter(|(_, of)| *of == class).map(|(digest, _)| digest).collect())
     }
 

@@ -246,6 +246,24 @@ impl Version {
         matches!(self.kind, Kind::Exact(_))
     }
 
+    #[cfg_attr(not(feature = "scratch"), allow(clippy::unnecessary_wraps, reason = "there is one kind only"))]
+    pub(crate) fn exact(&self) -> Result<&Exact, ModelError> {
+        match &self.kind {
+            Kind::Exact(exact) => Ok(exact),
+            #[cfg(feature = "scratch")]
+            Kind::Scratch(_) => Err(ModelError::NotExact),
+        }
+    }
+
+    #[cfg_attr(not(feature = "scratch"), allow(clippy::unnecessary_wraps, reason = "there is one kind only"))]
+    pub(crate) fn exact_mut(&mut self) -> Result<&mut Exact, ModelError> {
+        match &mut self.kind {
+            Kind::Exact(exact) => Ok(exact),
+            #[cfg(feature = "scratch")]
+            Kind::Scratch(_) => Err(ModelError::NotExact),
+        }
+    }
+
     /// Saves it, whole or not at all.
     pub(crate) fn save_to(&mut self, path: &Path) -> Result<(), ModelError> {
         self.sha256 = self.save(path)?;

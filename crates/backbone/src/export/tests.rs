@@ -37,8 +37,8 @@ impl Backbone for Means {
     fn dimensions(&self) -> usize {
         3
     }
-    fn features(&self, images: &[Image]) -> Vec<f32> {
-        vec![1.0; 3 * images.len()]
+    fn features(&self, images: &[Image]) -> Result<Vec<f32>, BackboneError> {
+        Ok(vec![1.0; 3 * images.len()])
     }
     fn onnx(&self, graph: &mut GraphWriter, image: &Value) -> Result<Value, BackboneError> {
         if !self.has_graph {

@@ -36,8 +36,8 @@ pub struct Learn {
     /// Learn images inside the program in two sessions, exactly and by plain fine-tuning
     #[arg(long, conflicts_with_all = ["model", "folders"])]
     pub demo: bool,
-    /// Backbone of a new model: efficientnet-lite0, or scratch to train a network [default:
-    /// efficientnet-lite0]
+    /// Backbone of a new model: efficientnet-lite0, another of `rehearsal backbone list`, an .onnx file,
+    /// or scratch to train a network [default: efficientnet-lite0]
     #[arg(long, value_name = "NAME")]
     pub backbone: Option<String>,
     /// Reject the version if the classes known before lose more percentage points than this
@@ -424,7 +424,8 @@ mod tests {
     #[test]
     fn every_verb_of_a_model_has_examples_that_the_program_understands() {
         let command = Args::command();
-        for verb in ["learn", "predict", "evaluate", "show", "use", "memory", "class", "export", "features"] {
+        for verb in ["learn", "predict", "evaluate", "show", "use", "memory", "class", "export", "features", "backbone"]
+        {
             let verb = command.find_subcommand(verb).unwrap();
             for verb in [verb].into_iter().chain(verb.get_subcommands()) {
                 let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();

@@ -84,7 +84,7 @@ fn bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-/// NumPy's format, version 1.0.
+/// The format of `NumPy`, version 1.0.
 fn npy(table: &Table) -> Vec<u8> {
     let shape = format!("({}, {})", table.paths.len(), table.dimensions);
     let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");

@@ -61,7 +61,7 @@ fn learn_exact(args: &Learn, model: &mut Model, asked: &Asked) -> Result<Outcome
         let photos = reader.find(&args.folders)?;
         let stop = || asked.to_stop();
         let session = ExactSession { photos, backbone: args.backbone.clone(), options: options(args), stop: &stop };
-        Ok(model.learn_exact(session, reader, &mut notice)?)
+        Ok(model.learn_exact(&session, reader, &mut notice)?)
     })
 }
 

@@ -117,7 +117,13 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     shop.photos("one", &["sandal"], 6);
     refused(&shop, &["learn", "m.model", "one"], "only one class found (sandal)");
     shop.photos("two", &["sandal", "bag"], 6);
-    refused(&shop, &["learn", "m.model", "two", "--backbone", "vgg"], "there is no backbone `vgg`");
+    refused(&shop, &["learn", "m.model", "two", "--backbone", "vgg"], "efficientnet-lite0");
+    refused(&shop, &["learn", "m.model", "two", "--backbone", "resnet18"], "rehearsal backbone fetch resnet18");
+    fs::write(shop.path().join("x.onnx"), "not a network").unwrap();
+    refused(&shop, &["learn", "m.model", "two", "--backbone", "x.onnx"], "x.onnx");
+    fs::write(shop.path().join("resnet18.pth"), "not weights").unwrap();
+    refused(&shop, &["backbone", "fetch", "resnet18", "--from", "resnet18.pth", "-q"], "bytes");
+    refused(&shop, &["backbone", "remove", "efficientnet-lite0"], "inside the program");
     refused(&shop, &["learn", "m.model", "two", "--epochs", "3"], "add `--backbone scratch`");
     refused(&shop, &["learn", "m.model", "two", "--memory", "1"], "too small for 2 classes");
     fs::write(shop.path().join("two/sandal/bad.jpg"), "not an image").unwrap();

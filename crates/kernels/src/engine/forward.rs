@@ -95,7 +95,7 @@ impl Pass<'_> {
 }
 
 /// The mean over all pixels of each image: `[n, c]`.
-fn average(image: &Image) -> Vec<f32> {
+pub(crate) fn average(image: &Image) -> Vec<f32> {
     let shape = image.shape();
     let mut features = vec![0.0f32; shape.n * shape.c];
     for (n, sums) in features.chunks_exact_mut(shape.c).enumerate() {

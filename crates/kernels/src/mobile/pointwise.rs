@@ -3,6 +3,7 @@
 use super::{By, Folded};
 use crate::buffer::{Buffer, Shared};
 use crate::convolution::Machine;
+use crate::functions::gelu;
 use crate::gemm::{Block, Panel, Panels, row_blocks, with_panel};
 use crate::isa::Kernel;
 use crate::simd::Simd;
@@ -13,15 +14,17 @@ const PIXELS: usize = 192;
 
 /// What happens to a sum before it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Activation {
+pub(crate) enum Activation {
     /// Nothing.
     Linear,
     /// Limited to 0 … 6.
     Relu6,
+    /// `x · Φ(x)`.
+    Gelu,
 }
 
 /// Weights and bias, panel by panel: `[depth][panel]` and `[panel]`.
-pub(super) struct Packed {
+pub(crate) struct Packed {
     pub panels: Panels,
     pub channels: usize,
     pub weights: Buffer,
@@ -30,7 +33,7 @@ pub(super) struct Packed {
 
 impl Packed {
     /// Packs weights `[depth, channels]`.
-    pub(super) fn new(machine: &Machine, depth: usize, folded: Folded<'_>) -> Self {
+    pub(crate) fn new(machine: &Machine, depth: usize, folded: Folded<'_>) -> Self {
         let channels = folded.bias.len();
         assert!(depth > 0 && channels > 0, "at least one channel in and out");
         assert_eq!(folded.weights.len(), size::floats([depth, channels]), "weights of a convolution");
@@ -49,22 +52,22 @@ impl Packed {
     }
 }
 
-pub(super) struct Pointwise {
+pub(crate) struct Pointwise {
     cin: usize,
     packed: Packed,
 }
 
 impl Pointwise {
-    pub(super) fn new(machine: &Machine, cin: usize, folded: Folded<'_>) -> Self {
+    pub(crate) fn new(machine: &Machine, cin: usize, folded: Folded<'_>) -> Self {
         Self { cin, packed: Packed::new(machine, cin, folded) }
     }
 
-    pub(super) fn cout(&self) -> usize {
+    pub(crate) fn cout(&self) -> usize {
         self.packed.channels
     }
 
     /// `to[p] = activation(bias + from[p] · weights) (+ residual[p])` for `pixels` pixels.
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         by: By<'_>,
         from: &[f32],
@@ -99,7 +102,7 @@ impl Pointwise {
 
 /// Where the pixels of a product go: rows of `columns` pixels of `width` floats, `skip` floats apart.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub to: *mut f32,
     pub width: usize,
     pub columns: usize,
@@ -148,7 +151,7 @@ impl Place {
 }
 
 /// One panel of the product of some pixels.
-pub(super) struct Product<'a> {
+pub(crate) struct Product<'a> {
     pub layer: &'a Pointwise,
     pub panel: Panel,
     pub from: &'a [f32],
@@ -190,6 +193,7 @@ impl Product<'_> {
                     let value = match self.activation {
                         Activation::Linear => value,
                         Activation::Relu6 => simd.min(simd.max(value, low), high),
+                        Activation::Gelu => gelu(simd, value),
                     };
                     let done = j * S::LANES;
                     // SAFETY: a pixel and channels of this task.

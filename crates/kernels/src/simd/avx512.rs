@@ -3,7 +3,7 @@
 use super::Simd;
 use std::arch::x86_64::{
     __m512, _CMP_GT_OQ, _mm256_loadu_pd, _mm512_add_ps, _mm512_castpd_ps, _mm512_castpd256_pd512, _mm512_cmp_ps_mask,
-    _mm512_fmadd_ps, _mm512_fnmadd_ps, _mm512_insertf64x4, _mm512_loadu_ps, _mm512_mask_blend_ps,
+    _mm512_div_ps, _mm512_fmadd_ps, _mm512_fnmadd_ps, _mm512_insertf64x4, _mm512_loadu_ps, _mm512_mask_blend_ps,
     _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps, _mm512_maskz_mov_ps, _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps,
     _mm512_set1_ps, _mm512_setzero_ps, _mm512_shuffle_f32x4, _mm512_storeu_ps, _mm512_sub_ps,
 };
@@ -68,6 +68,12 @@ impl Simd for Avx512 {
     fn mul(self, a: Self::V, b: Self::V) -> Self::V {
         // SAFETY: see the impl.
         unsafe { _mm512_mul_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn div(self, a: Self::V, b: Self::V) -> Self::V {
+        // SAFETY: see the impl.
+        unsafe { _mm512_div_ps(a, b) }
     }
 
     #[inline(always)]

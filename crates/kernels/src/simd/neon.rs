@@ -2,9 +2,9 @@
 
 use super::Simd;
 use std::arch::aarch64::{
-    float32x4_t, vaddq_f32, vandq_u32, vcgtzq_f32, vcombine_f32, vdupq_n_f32, vfmaq_f32, vfmsq_f32, vget_high_f32,
-    vget_low_f32, vld1_f32, vld1q_f32, vmaxq_f32, vminq_f32, vmulq_f32, vreinterpretq_f32_u32, vreinterpretq_u32_f32,
-    vst1q_f32, vsubq_f32,
+    float32x4_t, vaddq_f32, vandq_u32, vcgtzq_f32, vcombine_f32, vdivq_f32, vdupq_n_f32, vfmaq_f32, vfmsq_f32,
+    vget_high_f32, vget_low_f32, vld1_f32, vld1q_f32, vmaxq_f32, vminq_f32, vmulq_f32, vreinterpretq_f32_u32,
+    vreinterpretq_u32_f32, vst1q_f32, vsubq_f32,
 };
 
 /// Proof that the processor has NEON.
@@ -61,6 +61,12 @@ impl Simd for Neon {
     fn mul(self, a: Self::V, b: Self::V) -> Self::V {
         // SAFETY: see the impl.
         unsafe { vmulq_f32(a, b) }
+    }
+
+    #[inline(always)]
+    fn div(self, a: Self::V, b: Self::V) -> Self::V {
+        // SAFETY: see the impl.
+        unsafe { vdivq_f32(a, b) }
     }
 
     #[inline(always)]

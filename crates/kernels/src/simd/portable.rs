@@ -55,6 +55,11 @@ impl Simd for Portable {
         lanewise!(a, b => a * b)
     }
 
+    #[inline(always)]
+    fn div(self, a: Self::V, b: Self::V) -> Self::V {
+        lanewise!(a, b => a / b)
+    }
+
     // `f32::mul_add` would call a library routine where there is no fused instruction: two
     // roundings are the price here.
     #[inline(always)]

@@ -106,15 +106,19 @@ mod tests {
 
     /// Two classes; every `wrong`-th photo is nearer to the other one.
     fn measured(count: usize, wrong: usize) -> Vec<Measured> {
-        let photo =
-            |i: usize| Measured { distances: vec![100.0 + i as f32, 150.0], class: usize::from(i % wrong == 0) };
+        let photo = |i: usize| Measured {
+            distances: vec![100.0 + i as f32, 150.0],
+            class: usize::from(i.is_multiple_of(wrong)),
+        };
         (0..count).map(photo).collect()
     }
 
     #[test]
     fn probabilities_say_how_often_an_answer_is_right() {
         let holdout = |count: usize, wrong: usize| -> Vec<Measured> {
-            (0..count).map(|i| Measured { distances: vec![0.0, 40.0], class: usize::from(i % wrong == 0) }).collect()
+            (0..count)
+                .map(|i| Measured { distances: vec![0.0, 40.0], class: usize::from(i.is_multiple_of(wrong)) })
+                .collect()
         };
         let probability = |calibration: Calibration| Head::probabilities(&[0.0, 40.0], calibration.temperature)[0];
         let calibration = Calibration::new(&holdout(200, 4));

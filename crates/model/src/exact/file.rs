@@ -160,7 +160,7 @@ impl Exact {
         let unusable = |why: &str| ModelError::File(ModelFileError::Unusable { path: path.into(), why: why.into() });
         let header: Header = serde_json::from_str(reader.header()).map_err(|error| unusable(&error.to_string()))?;
         let mut arrays: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-        while let Some((name, info)) = reader.next() {
+        while let Some((name, info)) = reader.next_array() {
             // No longer than the file: its header was checked against its length.
             let mut bytes = vec![0; info.data_offsets.1 - info.data_offsets.0];
             reader.read(&mut bytes)?;
@@ -184,7 +184,7 @@ fn restore<'a>(header: Header, part: &impl Fn(&str) -> &'a [u8]) -> Option<Exact
     let sums = sums(&header, &names, part)?;
     let head = Head::from_parts(
         d,
-        names.iter().map(|name| name.to_string()).collect(),
+        names.iter().map(ToString::to_string).collect(),
         from_bytes(part("head.whitening"), f32::from_le_bytes),
         from_bytes(part("head.means"), f32::from_le_bytes),
     )?;

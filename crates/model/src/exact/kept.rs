@@ -90,9 +90,9 @@ pub(crate) fn held_out(photos: usize, most: usize) -> usize {
 }
 
 /// The largest share of each class, so that all shares together fit into `capacity`: at least one.
-pub(crate) fn share(photos: impl Iterator<Item = usize> + Clone, capacity: usize) -> usize {
-    let fits = |share: usize| photos.clone().map(|photos| photos.min(share)).sum::<usize>() <= capacity;
-    let (mut fitting, mut beyond) = (1, photos.clone().max().unwrap_or(1).max(1) + 1);
+pub(crate) fn share(photos: &[usize], capacity: usize) -> usize {
+    let fits = |share: usize| photos.iter().map(|photos| *photos.min(&share)).sum::<usize>() <= capacity;
+    let (mut fitting, mut beyond) = (1, photos.iter().max().map_or(1, |most| (*most).max(1)) + 1);
     while beyond - fitting > 1 {
         let middle = fitting.midpoint(beyond);
         if fits(middle) { fitting = middle } else { beyond = middle }
@@ -141,9 +141,9 @@ mod tests {
         let expected = [(4, 0), (5, 1), (19, 1), (20, 2), (499, 49), (9000, 50)];
         assert_eq!(expected.map(|(photos, _)| (photos, held_out(photos, 50))), expected);
         assert_eq!(held_out(100, 0), 0);
-        assert_eq!(share([10, 10, 10].into_iter(), 30), 10);
-        assert_eq!(share([1000, 10, 10].into_iter(), 120), 100);
-        assert_eq!(share([1000, 1000].into_iter(), 1), 1);
-        assert_eq!(share([].into_iter(), 5), 1);
+        assert_eq!(share(&[10, 10, 10], 30), 10);
+        assert_eq!(share(&[1000, 10, 10], 120), 100);
+        assert_eq!(share(&[1000, 1000], 1), 1);
+        assert_eq!(share(&[], 5), 1);
     }
 }

@@ -112,18 +112,19 @@ impl Model {
     /// model is unchanged then.
     pub fn learn_exact(
         &mut self,
-        session: ExactSession<'_>,
+        session: &ExactSession<'_>,
         reader: &mut FolderReader<'_>,
         notice: &mut (dyn FnMut(&Notice) + Send),
     ) -> Result<Outcome, ModelError> {
         session.options.check()?;
         let parent = if self.is_empty() { None } else { Some(self.current()?) };
-        let before = parent.as_ref().map(exact_of).transpose()?;
+        let before = parent.as_ref().map(Version::exact).transpose()?;
         let extractor = open(before, session.backbone.as_deref(), self.threads())?;
         let settings = session.options.applied_to(self.settings());
+        let asked = session.backbone.as_deref().unwrap_or(backbones::DEFAULT);
         let mut exact = match before {
             Some(parent) => parent.clone(),
-            None => Exact::new(backbones::id_of(extractor.backbone()), extractor.backbone().dimensions()),
+            None => Exact::new(backbones::id_of(asked, extractor.backbone()), extractor.backbone().dimensions()),
         };
         set_memory(&mut exact, &settings)?;
         let learning = Learning {
@@ -134,10 +135,10 @@ impl Model {
             new: BTreeMap::new(),
             found: Found::default(),
         };
-        let Some(learning) = self.read(learning, &session, &extractor, reader)? else { return Ok(Outcome::Stopped) };
+        let Some(learning) = self.read(learning, session, &extractor, reader)? else { return Ok(Outcome::Stopped) };
         let Learning { exact, found, .. } = learning;
         reader.describe(&found.classes, exact.size(), &before.map(Contents::classes).unwrap_or_default());
-        found.notices().iter().for_each(|told| notice(told));
+        found.notices().iter().for_each(notice);
         if found.new == 0 {
             self.clear();
             return Ok(Outcome::NothingNew { images: found.seen_before + found.twice });
@@ -169,7 +170,7 @@ impl Model {
             if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         on_threads(self.threads(), || extractor.for_each(&paths, progress, each))
-            .map_err(|error| ModelError::Threads(error.to_string()))?;
+            .map_err(|error| ModelError::Threads(error.to_string()))??;
         if stopped {
             return Ok(None);
         }
@@ -190,14 +191,6 @@ impl Model {
         let threads = self.threads();
         on_threads(threads, || exact.update().map(|()| exact))
             .map_err(|error| ModelError::Threads(error.to_string()))?
-    }
-}
-
-fn exact_of(version: &Version) -> Result<&Exact, ModelError> {
-    match &version.kind {
-        Kind::Exact(exact) => Ok(exact),
-        #[cfg(feature = "scratch")]
-        Kind::Scratch(_) => Err(ModelError::Refused("this model is trained from scratch".into())),
     }
 }
 

@@ -86,7 +86,10 @@ fn apply(exact: &mut Exact, photos: &mut BTreeMap<u32, usize>, step: &Step) {
                     next.add(NAMES[*class], vec![photo(*number)]);
                 }
             }
-            if next.classes.len() < 2 { return } else { next.update() }
+            if next.classes.len() < 2 {
+                return;
+            }
+            next.update()
         }
         Step::Remove(numbers) => {
             numbers.iter().for_each(|number| {

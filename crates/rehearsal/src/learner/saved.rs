@@ -223,11 +223,17 @@ impl Learner {
             return Err(unusable(why).into());
         }
         let header: Result<Header, _> = serde_json::from_str(reader.header());
+        let has_kind =
+            serde_json::from_str(reader.header()).is_ok_and(|json: serde_json::Value| json.get("kind").is_some());
         let shape = header.as_ref().ok().map(|header| header.image).filter(|image| check_shape(*image).is_ok());
         let mut contents = Contents::read(&mut reader, shape)?;
         // Only now is it known that the header is as it was written.
         let sha256 = reader.finish()?;
-        let mut header = header.map_err(|error| unusable(error.to_string()))?;
+        let why = |error: serde_json::Error| {
+            let other = "it is a version of a model with a pre-trained backbone, not a learner";
+            if has_kind { other.to_owned() } else { error.to_string() }
+        };
+        let mut header = header.map_err(|error| unusable(why(error)))?;
         adjust(&mut header.config);
         let run = header.run.take();
         let arrays = std::mem::take(&mut contents.extra);
@@ -363,7 +369,7 @@ impl Contents {
     /// Reads every array. Images come one by one, so that they are in memory once.
     fn read(reader: &mut Reader, shape: Option<ImageShape>) -> Result<Self, ModelFileError> {
         let mut contents = Self::default();
-        while let Some((name, info)) = reader.next() {
+        while let Some((name, info)) = reader.next_array() {
             let bytes = info.data_offsets.1 - info.data_offsets.0;
             match (name.as_str(), info.dtype, shape) {
                 ("memory.images", Dtype::U8, Some(shape)) => {

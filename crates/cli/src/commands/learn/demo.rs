@@ -103,11 +103,11 @@ fn delete_one(args: &Learn, asked: &Asked) -> Result<()> {
         Ok(Model::open(&Path::new(PLACE).join(model))?.current()?.config()["head_sha256"].clone())
     };
     let (deleted, never) = (head(EXACT.0)?, head("never-seen.model")?);
-    let same = if deleted == never { "the same bits as" } else { "not the same bits as" };
+    let same = if deleted == never { "the same bits" } else { "other bits" };
     let shown = |value: &serde_json::Value| value.as_str().unwrap_or_default().chars().take(12).collect::<String>();
     if !args.quiet && !args.json {
-        let heads = format!("head {} after deleting, {} without the photo", shown(&deleted), shown(&never));
-        print(&format!("\n{heads}:\n  {same} the head that never saw it\n"))?;
+        print(&format!("\nafter deleting the photo, the head is    {}\n", shown(&deleted)))?;
+        print(&format!("of a model that never saw it, it is      {}: {same}\n", shown(&never)))?;
     }
     Ok(())
 }

@@ -1,0 +1,37 @@
+//! Milliseconds per image of every backbone, with generated weights.
+//!
+//!     cargo run --release -p rehearsal-backbone --example speed -- [THREADS]
+
+#![allow(clippy::unwrap_used, reason = "a measurement that cannot go on has failed")]
+
+use std::{hint::black_box, time::Instant};
+
+use rehearsal_backbone::{Backbone, DinoV2Small, EfficientNetLite0, ResNet18};
+use rehearsal_data::Image;
+use rehearsal_kernels::Machine;
+
+#[path = "../tests/generated/mod.rs"]
+mod generated;
+
+fn main() {
+    let threads = std::env::args().nth(1).map_or(1, |threads| threads.parse().expect("a number of threads"));
+    let machine = || Machine::new(threads);
+    println!("{} threads, {}: milliseconds per image, best of 10", threads, machine().isa().name());
+    measure(&EfficientNetLite0::new(machine()).unwrap());
+    measure(&ResNet18::from_safetensors(machine(), &generated::safetensors(&generated::resnet18())).unwrap());
+    measure(&DinoV2Small::from_safetensors(machine(), &generated::safetensors(&generated::dinov2_small())).unwrap());
+}
+
+fn measure(backbone: &dyn Backbone) {
+    let image = Image::from(vec![100; backbone.preprocessing().shape.bytes()]);
+    for batch in [1, 16] {
+        let images = vec![image.clone(); batch];
+        let run = |_| {
+            let start = Instant::now();
+            black_box(backbone.features(&images).unwrap());
+            start.elapsed().as_secs_f64() * 1e3 / batch as f64
+        };
+        let best = (0..10).map(run).fold(f64::INFINITY, f64::min);
+        println!("{:20} batch {batch:2}: {best:.1}", backbone.name());
+    }
+}
