@@ -16,10 +16,11 @@ use std::{
 use rehearsal_files::{
     atomic,
     lock::{self, LockError},
+    model_file::{FORMAT, Reader},
     threads::cores,
 };
 
-use crate::{Entry, Event, ModelError, ModelSettings, Version, history};
+use crate::{Entry, Event, ModelError, ModelSettings, Version, history, version::is_exact};
 
 const SETTINGS: &str = "model.toml";
 const HISTORY: &str = "history.jsonl";
@@ -151,6 +152,15 @@ impl Model {
         #[cfg(not(feature = "scratch"))]
         let is_next = || true;
         self.learning_path().exists() && is_next()
+    }
+
+    /// Whether the current version has a Gaussian head; only the beginning of its file is read.
+    ///
+    /// # Errors
+    /// Its file is missing or damaged.
+    pub fn is_exact(&self) -> Result<bool, ModelError> {
+        let reader = Reader::open(&self.version_path(self.settings.current), FORMAT);
+        reader.map(|reader| is_exact(&reader)).map_err(|error| self.or_another(error.into()))
     }
 
     /// The current version.

@@ -19,6 +19,7 @@ use std::{
     sync::Arc,
 };
 
+use rayon::prelude::*;
 use rehearsal_backbone::{Extractor, Limits, export_onnx};
 use rehearsal_files::{sha256::sha256, threads::cores};
 use rehearsal_gaussian::{Feature, Head, Sums};
@@ -155,12 +156,21 @@ impl Exact {
         self.near_duplicates = self.find_near_duplicates();
         let names: BTreeMap<&str, usize> =
             head.names().iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
-        let measured: Vec<Measured> = self
-            .examples()
-            .map(|(class, kept)| Measured { distances: head.distances(&kept.feature), class: names[&**class] })
-            .collect();
-        self.calibration = Calibration::new(&measured);
-        self.measured = self.measure_with(&head, &self.holdout())?;
+        let examples: Vec<(&Arc<str>, &Kept)> = self.examples().collect();
+        let measure = |(class, kept): &(&Arc<str>, &Kept)| Measured {
+            distances: head.distances(&kept.feature),
+            class: names[&***class],
+        };
+        let measured: Vec<Measured> = examples.par_iter().map(measure).collect();
+        let calibration = Calibration::new(&measured);
+        let answer = |((class, kept), measured): (&(&Arc<str>, &Kept), &Measured)| {
+            let best = nearest(&measured.distances);
+            let probabilities = Head::probabilities(&measured.distances, calibration.temperature);
+            let (digest, class, predicted) = (kept.digest, Arc::clone(class), head.names()[best].as_str().into());
+            Answer { digest, class, predicted, probability: probabilities[best] as f32 }
+        };
+        let answers = examples.iter().zip(&measured).map(answer).collect();
+        (self.calibration, self.measured) = (calibration, answers);
         self.head = Head::new(&self.sums);
         Ok(())
     }
@@ -177,7 +187,7 @@ impl Exact {
 
     fn measure_with(&self, head: &Head, examples: &[Example]) -> Result<Vec<Answer>, ModelError> {
         let predict = |example: &Example| Ok(self.predict_with(head, self.feature(&example.input)?));
-        Ok(answers(examples, examples.iter().map(predict).collect::<Result<_, ModelError>>()?))
+        Ok(answers(examples, examples.par_iter().map(predict).collect::<Result<_, ModelError>>()?))
     }
 
     /// The photos of a class that are held out, and those in memory.
@@ -264,7 +274,10 @@ impl Contents for Exact {
     }
 
     fn predict(&self, inputs: &[Input]) -> Result<Vec<Prediction>, ModelError> {
-        inputs.iter().map(|input| self.feature(input).map(|feature| self.predict_with(&self.head, feature))).collect()
+        inputs
+            .par_iter()
+            .map(|input| self.feature(input).map(|feature| self.predict_with(&self.head, feature)))
+            .collect()
     }
 
     fn holdout(&self) -> Vec<Example> {
@@ -281,7 +294,13 @@ impl Contents for Exact {
     }
 
     fn measure(&self, examples: &[Example]) -> Result<Vec<Answer>, ModelError> {
-        self.measure_with(&self.measuring_head(), examples)
+        let known: BTreeMap<Digest, &Answer> = self.measured.iter().map(|answer| (answer.digest, answer)).collect();
+        let new: Vec<Example> = examples.iter().filter(|new| !known.contains_key(&new.digest)).cloned().collect();
+        // A head costs more than looking up what it said.
+        let new = if new.is_empty() { Vec::new() } else { self.measure_with(&self.measuring_head(), &new)? };
+        let new: BTreeMap<Digest, &Answer> = new.iter().map(|answer| (answer.digest, answer)).collect();
+        let answer = |example: &Example| known.get(&example.digest).or_else(|| new.get(&example.digest));
+        Ok(examples.iter().filter_map(answer).map(|answer| (*answer).clone()).collect())
     }
 
     fn is_fair_to(&self, photo: Digest) -> bool {

@@ -150,12 +150,12 @@ impl Model {
         mut report: Report,
     ) -> Result<Outcome, ModelError> {
         let after = version.holdout_answers()?;
+        let known = parent.map(|parent| parent.classes()).unwrap_or_default();
         let mut examples = version.holdout();
         let before = parent.map_or(Ok(Vec::new()), |parent| {
-            examples.retain(|example| parent.is_fair_to(example.digest));
+            examples.retain(|example| known.contains(&example.class) && parent.is_fair_to(example.digest));
             parent.measure(&examples)
         })?;
-        let known = parent.map(|parent| parent.classes()).unwrap_or_default();
         let classes = version.classes();
         let acceptance = Acceptance::new(&before, &known, &after, &classes);
         report.new_classes = classes.iter().filter(|class| !known.contains(class)).map(ToString::to_string).collect();

@@ -273,13 +273,8 @@ impl Version {
     /// The version in a file, which computes on `threads` threads.
     #[cfg_attr(not(feature = "scratch"), allow(unused_variables, reason = "an exact head needs no threads of its own"))]
     pub(crate) fn load(path: &Path, threads: usize) -> Result<Self, ModelError> {
-        #[derive(Deserialize)]
-        struct Peeked {
-            kind: Option<String>,
-        }
         let reader = Reader::open(path, FORMAT)?;
-        let kind = serde_json::from_str(reader.header()).ok().and_then(|Peeked { kind }| kind);
-        if kind.as_deref() == Some(Exact::KIND) {
+        if is_exact(&reader) {
             let (exact, sha256) = Exact::load(path, reader)?;
             return Ok(Self { kind: Kind::Exact(Box::new(exact)), sha256 });
         }
@@ -292,4 +287,14 @@ impl Version {
         #[cfg(not(feature = "scratch"))]
         Err(ModelError::NotBuilt)
     }
+}
+
+/// Whether a file says that it has a Gaussian head.
+pub(crate) fn is_exact(reader: &Reader) -> bool {
+    #[derive(Deserialize)]
+    struct Peeked {
+        kind: Option<String>,
+    }
+    let kind = serde_json::from_str(reader.header()).ok().and_then(|Peeked { kind }| kind);
+    kind.as_deref() == Some(Exact::KIND)
 }

@@ -15,6 +15,9 @@ const TEMPERATURES: (f64, f64) = (-3.0, 9.0);
 /// So often is the interval cut; each cut leaves 0.618 of it.
 const CUTS: usize = 40;
 
+/// More photos make no better temperature.
+const MOST_FITTED: usize = 2000;
+
 /// What the holdout set says of a head.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Calibration {
@@ -41,7 +44,9 @@ impl Calibration {
         if holdout.len() < FEWEST {
             return Self::NONE;
         }
-        let temperature = temperature(holdout);
+        // Spread over all classes.
+        let every = holdout.len().div_ceil(MOST_FITTED);
+        let temperature = temperature(&holdout.iter().step_by(every).collect::<Vec<_>>());
         let answer = |photo: &Measured| {
             let probabilities = Head::probabilities(&photo.distances, temperature);
             let best = nearest(&photo.distances);
@@ -67,12 +72,12 @@ pub(crate) fn nearest(distances: &[f32]) -> usize {
 /// The temperature at which the true classes are most likely, by golden-section search. As if one more
 /// photo were right and one wrong (the rule of succession), a share of each photo counts for the nearest
 /// other class: a small holdout set without a mistake does not make the model certain.
-fn temperature(holdout: &[Measured]) -> f64 {
+fn temperature(holdout: &[&Measured]) -> f64 {
     let ratio = (5f64.sqrt() - 1.0) / 2.0;
     let wrong = 1.0 / (holdout.len() as f64 + 2.0);
     let loss = |logarithm: f64| -> f64 {
         let temperature = logarithm.exp();
-        let of_photo = |photo: &Measured| {
+        let of_photo = |photo: &&Measured| {
             let other = nearest_other(photo);
             let log = |class| log_probability(&photo.distances, class, temperature);
             -(1.0 - wrong) * log(photo.class) - wrong * log(other)
@@ -80,9 +85,18 @@ fn temperature(holdout: &[Measured]) -> f64 {
         holdout.iter().map(of_photo).sum()
     };
     let (mut low, mut high) = TEMPERATURES;
+    let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
+    let (mut at_left, mut at_right) = (loss(left), loss(right));
     for _ in 0..CUTS {
-        let (left, right) = (high - ratio * (high - low), low + ratio * (high - low));
-        if loss(left) <= loss(right) { high = right } else { low = left }
+        if at_left <= at_right {
+            (high, right, at_right) = (right, left, at_left);
+            left = high - ratio * (high - low);
+            at_left = loss(left);
+        } else {
+            (low, left, at_left) = (left, right, at_right);
+            right = low + ratio * (high - low);
+            at_right = loss(right);
+        }
     }
     low.midpoint(high).exp()
 }

@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 use super::{BackboneId, Calibration, Exact, Kept, OfClass};
 use crate::{Answer, Digest, ModelError};
 
+/// The array of the features of kept photos.
+const FEATURES: &str = "kept.features";
+
 /// The first key is the checksum: where it stands in the file is known.
 #[derive(Serialize, Deserialize)]
 struct Header {
@@ -127,12 +130,7 @@ impl Exact {
             array("products", Dtype::I64, &[products.len()], bytes(products, i64::to_le_bytes)),
             array("head.whitening", Dtype::F32, &[whitening.len()], bytes(whitening, f32::to_le_bytes)),
             array("head.means", Dtype::F32, &[classes, d], bytes(self.head.means(), f32::to_le_bytes)),
-            ArrayToWrite {
-                name: "kept.features".into(),
-                dtype: Dtype::I16,
-                shape: vec![kept, d],
-                pieces: Box::new(features),
-            },
+            ArrayToWrite { name: FEATURES.into(), dtype: Dtype::I16, shape: vec![kept, d], pieces: Box::new(features) },
             array(
                 "kept.digests",
                 Dtype::U8,
@@ -160,25 +158,40 @@ impl Exact {
         let unusable = |why: &str| ModelError::File(ModelFileError::Unusable { path: path.into(), why: why.into() });
         let header: Header = serde_json::from_str(reader.header()).map_err(|error| unusable(&error.to_string()))?;
         let mut arrays: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        let mut features = Vec::new();
         while let Some((name, info)) = reader.next_array() {
             // No longer than the file: its header was checked against its length.
-            let mut bytes = vec![0; info.data_offsets.1 - info.data_offsets.0];
-            reader.read(&mut bytes)?;
-            arrays.insert(name, bytes);
+            let length = info.data_offsets.1 - info.data_offsets.0;
+            if name == FEATURES {
+                // Most of the file: one photo at a time.
+                let each = header.dimensions.saturating_mul(2);
+                if each == 0 || !length.is_multiple_of(each) {
+                    return Err(unusable("the features of its photos have another length"));
+                }
+                let mut row = vec![0; each.min(length)];
+                for _ in 0..length / each {
+                    reader.read(&mut row)?;
+                    features.push(Feature::from_raw(from_bytes(&row, i16::from_le_bytes)));
+                }
+            } else {
+                let mut bytes = vec![0; length];
+                reader.read(&mut bytes)?;
+                arrays.insert(name, bytes);
+            }
         }
         let checksum = reader.finish()?;
         let part = |name: &str| arrays.get(name).map_or(&[][..], Vec::as_slice);
-        let exact = restore(header, &part).ok_or_else(|| unusable("its parts do not fit together"))?;
+        let exact = restore(header, features, &part).ok_or_else(|| unusable("its parts do not fit together"))?;
         Ok((exact, checksum))
     }
 }
 
 /// The version of a file; none if its parts do not fit together.
-fn restore<'a>(header: Header, part: &impl Fn(&str) -> &'a [u8]) -> Option<Exact> {
+fn restore<'a>(header: Header, features: Vec<Feature>, part: &impl Fn(&str) -> &'a [u8]) -> Option<Exact> {
     let d = header.dimensions;
     let names: Vec<Arc<str>> = header.classes.iter().map(|class| class.name.as_str().into()).collect();
     let is_ordered = names.windows(2).all(|pair| pair[0] < pair[1]);
-    let (classes, near_duplicates) = kept(&header, &names, part)?;
+    let (classes, near_duplicates) = kept(&header, &names, features, part)?;
     let measured = measured(&header, &names, &classes)?;
     let photos = photos(&names, part)?;
     let sums = sums(&header, &names, part)?;
@@ -216,22 +229,24 @@ fn restore<'a>(header: Header, part: &impl Fn(&str) -> &'a [u8]) -> Option<Exact
 type KeptClasses = (BTreeMap<Arc<str>, OfClass>, BTreeSet<Digest>);
 
 /// The photos that are kept, by class.
-fn kept<'a>(header: &Header, names: &[Arc<str>], part: &impl Fn(&str) -> &'a [u8]) -> Option<KeptClasses> {
-    let features = part("kept.features");
+fn kept<'a>(
+    header: &Header,
+    names: &[Arc<str>],
+    features: Vec<Feature>,
+    part: &impl Fn(&str) -> &'a [u8],
+) -> Option<KeptClasses> {
     let digests = from_bytes(part("kept.digests"), Digest::from_bytes);
     let mut thumbnails = part("kept.thumbnails");
-    let each = header.dimensions.checked_mul(2)?;
-    let fits = digests.len() == header.kept.len() && features.len() == digests.len().checked_mul(each)?;
+    let fits = digests.len() == header.kept.len() && features.len() == digests.len();
     let total = header.classes.iter().try_fold(0usize, |sum, class| sum.checked_add(class.kept))?;
-    if !fits || total != digests.len() || each == 0 {
+    if !fits || total != digests.len() {
         return None;
     }
     let mut photos = Vec::with_capacity(digests.len());
     let mut near_duplicates = BTreeSet::new();
-    for ((about, digest), feature) in header.kept.iter().zip(&digests).zip(features.chunks_exact(each)) {
+    for ((about, digest), feature) in header.kept.iter().zip(&digests).zip(features) {
         let (thumbnail, rest) = thumbnails.split_at_checked(about.thumbnail)?;
         thumbnails = rest;
-        let feature = Feature::from_raw(from_bytes(feature, i16::from_le_bytes));
         photos.push(Kept { digest: *digest, source: about.source.clone(), feature, thumbnail: thumbnail.into() });
         near_duplicates.extend(about.near_duplicate.then_some(*digest));
     }

@@ -183,7 +183,9 @@ fn the_holdout_set_is_measured_before_it_is_learned_and_the_most_similar_photos_
     assert!(held.iter().all(|digest| exact.is_fair_to(*digest) && exact.has_learned(*digest)));
     assert!(exact.memory_photos().all(|(_, kept)| !exact.is_fair_to(kept.digest)));
     assert_eq!((exact.learned(), exact.held().len()), (60, 60));
-    assert_eq!(exact.holdout_answers().unwrap(), exact.measure(&exact.holdout()).unwrap());
+    assert_eq!(exact.measured, exact.measure_with(&exact.measuring_head(), &exact.holdout()).unwrap());
+    let measured = exact.measure(&exact.holdout()).unwrap();
+    assert_eq!(measured, exact.holdout_answers().unwrap());
     let (class, kept) = exact.memory_photos().next().unwrap();
     let similar = exact.similar(&Input::Features(kept.feature.clone()), 3);
     assert_eq!((similar.len(), &similar[0].source, &similar[0].class), (3, &kept.source, class));

@@ -52,7 +52,7 @@ pub fn is_chosen(args: &Learn, model: &Model, settings: &PartialConfig) -> Resul
     let is_scratch = if model.is_empty() {
         asked || args.backbone.is_none() && (settings.backbone.is_some() || settings.custom_backbone.is_some())
     } else {
-        let is_scratch = !model.current()?.is_exact();
+        let is_scratch = !model.is_exact()?;
         if args.backbone.is_some() && asked != is_scratch && (asked || is_scratch) {
             let is = if is_scratch { "trained from scratch" } else { "made with a pre-trained backbone" };
             return Err(UserError(format!("this model is {is}, which cannot change: leave out `--backbone`")).into());
