@@ -43,12 +43,12 @@ fn predict_all(args: &Predict) -> Result<ExitCode> {
     if paths.is_empty() {
         return Err(UserError("no photos found".into()).into());
     }
+    let reader = version.reader()?;
     let threshold = args.threshold.map(|percent| percent / 100.0);
     let all_unsure = version.all_unsure().filter(|_| threshold.is_none());
     if let Some(why) = all_unsure {
         message(&format!("every answer is unsure: {}", why.text()));
     }
-    let reader = version.reader()?;
     for paths in paths.chunks(AT_ONCE) {
         let seen = photos::with_reader(args.follow_links, args.skip_bad, true, |with| with.read(paths, &reader))?;
         let (paths, inputs): (Vec<_>, Vec<_>) =
