@@ -110,9 +110,20 @@ impl Exact {
         sha256(&numbers.flat_map(|number| number.to_le_bytes()).chain(names).collect::<Vec<u8>>())
     }
 
-    /// The class of a photo, if it was ever given.
+    /// The class of a photo that was learned.
     pub(crate) fn class_of(&self, photo: Digest) -> Option<&Arc<str>> {
         self.photos.get(&photo)
+    }
+
+    /// The class of a holdout photo that the user gave.
+    fn given_as(&self, photo: Digest) -> Option<&Arc<str>> {
+        let has = |class: &OfClass| class.given().binary_search_by_key(&photo, |given| given.digest).is_ok();
+        self.classes.iter().find(|(_, class)| has(class)).map(|(name, _)| name)
+    }
+
+    /// Whether the user gave a holdout set: then no other photo is held out.
+    fn has_given(&self) -> bool {
+        self.classes.values().any(|class| !class.given().is_empty())
     }
 
     /// Adds photos of a class; none of them is known.
@@ -128,14 +139,14 @@ impl Exact {
         }
     }
 
-    /// How many photos of a class are held out.
-    fn held_out(&self, class: &OfClass) -> usize {
-        held_out(class.total(), self.holdout_per_class)
+    /// The most photos of a class that are held out.
+    fn most_held_out(&self) -> usize {
+        if self.has_given() { 0 } else { self.holdout_per_class }
     }
 
     /// Keeps no more photos than the memory holds.
     fn trim(&mut self) {
-        let most = self.holdout_per_class;
+        let most = self.most_held_out();
         let trained = self.classes.values().map(|class| class.total() - held_out(class.total(), most));
         let share = share(&trained.collect::<Vec<_>>(), self.capacity);
         self.classes.values_mut().for_each(|class| class.trim(held_out(class.total(), most) + share));
@@ -147,8 +158,9 @@ impl Exact {
     /// Photos to hold out are not kept.
     fn update(&mut self) -> Result<(), ModelError> {
         self.trim();
-        let missing: usize =
-            self.classes.values().map(|class| self.held_out(class).saturating_sub(class.kept().len())).sum();
+        let most = self.most_held_out();
+        let missing = |class: &OfClass| held_out(class.total(), most).saturating_sub(class.kept().len());
+        let missing: usize = self.classes.values().map(missing).sum();
         if missing > 0 {
             return Err(ModelError::NotKept { photos: missing });
         }
@@ -177,6 +189,9 @@ impl Exact {
 
     /// The head that has not learned the holdout set.
     fn measuring_head(&self) -> Head {
+        if self.has_given() {
+            return Head::new(&self.sums);
+        }
         let mut trained = self.sums.clone();
         for (name, class) in &self.classes {
             let held: Vec<Feature> = self.split(class).0.iter().map(|kept| kept.feature.clone()).collect();
@@ -192,7 +207,10 @@ impl Exact {
 
     /// The photos of a class that are held out, and those in memory.
     fn split<'a>(&self, class: &'a OfClass) -> (&'a [Kept], &'a [Kept]) {
-        class.kept().split_at(self.held_out(class).min(class.kept().len()))
+        if self.has_given() {
+            return (class.given(), class.kept());
+        }
+        class.kept().split_at(held_out(class.total(), self.holdout_per_class).min(class.kept().len()))
     }
 
     fn holdout_photos(&self) -> impl Iterator<Item = (&Arc<str>, &Kept)> {
@@ -344,9 +362,9 @@ impl Contents for Exact {
     }
 
     fn photos_of(&self, class: &str) -> Option<BTreeSet<Digest>> {
-        self.classes.contains_key(class).then(|| {
+        self.classes.get(class).map(|kept| {
             let of_class = self.photos.iter().filter(|(_, name)| ***name == *class);
-            of_class.map(|(digest, _)| *digest).collect()
+            of_class.map(|(digest, _)| *digest).chain(kept.given().iter().map(|given| given.digest)).collect()
         })
     }
 

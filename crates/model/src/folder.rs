@@ -125,6 +125,21 @@ pub struct FolderReader<'a> {
 }
 
 impl FolderReader<'_> {
+    /// The photos of a folder for the holdout set; of a folder with a training part, those of `val` beside
+    /// it, else of `test`; none if it has no such part.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn find_holdout(&mut self, folder: &Path) -> Result<Vec<photos::Photo>, ModelError> {
+        if !folder.join("train").is_dir() {
+            return Ok(Vec::new());
+        }
+        match ["val", "test"].iter().map(|part| folder.join(part)).find(|part| part.is_dir()) {
+            Some(part) => self.scan(&part, FolderPart::Test),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// All photos in `folders`, with their classes.
     ///
     /// # Errors

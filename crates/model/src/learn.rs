@@ -30,6 +30,13 @@ pub enum Notice {
         /// How many.
         images: usize,
     },
+    /// Holdout photos of the user's that are left out.
+    HoldoutLeftOut {
+        /// Those that were learned.
+        learned: usize,
+        /// Those of classes that the model does not know.
+        unknown: usize,
+    },
     /// The session was interrupted and continues.
     Continues {
         /// Steps taken before.
@@ -55,6 +62,12 @@ impl fmt::Display for Notice {
             }
             Self::OnlyHoldout { images } => {
                 write!(f, "{} new, but all of them held out: add more photos to learn from", counted(*images))
+            }
+            Self::HoldoutLeftOut { learned, unknown } => {
+                let parts = [(*learned, "learned before"), (*unknown, "of classes that the model does not know")];
+                let parts = parts.iter().filter(|(count, _)| *count > 0);
+                let parts: Vec<String> = parts.map(|(count, why)| format!("{count} {why}")).collect();
+                write!(f, "holdout photos left out: {}", parts.join(", "))
             }
             Self::Continues { steps } => write!(f, "continues after step {steps}"),
         }

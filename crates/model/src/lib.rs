@@ -16,7 +16,7 @@
 //! let mut reader = FolderReader { follow_links: false, skip_bad: false, progress: &(), notice: &mut notice };
 //! // january/boots/*.jpg, january/clogs/*.jpg
 //! let photos = reader.find(&["january".into()])?;
-//! let session = ExactSession { photos, backbone: None, options: SessionOptions::default(), stop: &|| false };
+//! let session = ExactSession { photos, holdout: Vec::new(), backbone: None, options: SessionOptions::default(), stop: &|| false };
 //! if let Outcome::Learned(report) = model.learn_exact(&session, &mut reader, &mut |_| ())? {
 //!     println!("version {}: {} of {} holdout photos right", report.version, report.holdout.right, report.holdout.total);
 //! }

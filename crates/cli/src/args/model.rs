@@ -52,6 +52,10 @@ pub struct Learn {
     /// The most holdout images of a class [default: 50]
     #[arg(long, value_name = "N")]
     pub holdout_per_class: Option<usize>,
+    /// Measure on these photos, one folder per class, instead of holding out one photo in ten [default:
+    /// val/ or test/ beside train/]
+    #[arg(long, value_name = "DIR")]
+    pub holdout: Option<PathBuf>,
     /// Leave out photos that cannot be read, instead of stopping
     #[arg(long)]
     pub skip_bad: bool,

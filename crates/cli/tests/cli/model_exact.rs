@@ -163,3 +163,31 @@ fn a_photo_that_is_no_longer_remembered_is_given_again_to_be_removed() {
     run(&shop, &["learn", "c.model", "without", "more", "--memory", "10"]);
     assert_eq!(head(&shop, "a.model"), head(&shop, "c.model"));
 }
+
+#[test]
+fn a_holdout_set_can_be_given_as_a_folder_or_beside_the_training_part() {
+    let shop = Shop::new();
+    for class in ["sandal", "bag"] {
+        shop.clothes("set/train", class, 0, 30);
+        shop.clothes("set/val", class, 60, 15);
+        shop.clothes("plain", class, 0, 30);
+        shop.clothes("more", class, 100, 20);
+    }
+    shop.clothes("more", "dress", 0, 3);
+    let beside = json(&run(&shop, &["learn", "a.model", "set", "--json", "--quiet"]));
+    assert_eq!((&beside["images"], &beside["held_out"]), (&60.into(), &30.into()));
+    assert_eq!(beside["holdout"]["total"].as_u64().unwrap() + beside["near_duplicates"].as_u64().unwrap(), 30);
+    let given = run(&shop, &["learn", "b.model", "plain", "--holdout", "set/val"]);
+    assert!(text(&given.stderr).contains("read 60 images of 2 classes"), "{}", text(&given.stderr));
+    assert_eq!(head(&shop, "a.model"), head(&shop, "b.model"));
+    let later = run(&shop, &["learn", "b.model", "plain", "--holdout", "more"]);
+    assert!(text(&later.stderr).contains("3 of classes that the model does not know"), "{}", text(&later.stderr));
+    assert_eq!(head(&shop, "a.model"), head(&shop, "b.model"), "never learned");
+    let listed = run(&shop, &["memory", "b.model", "list", "--json"]);
+    assert_eq!(text(&listed.stdout).lines().filter(|line| line.contains("\"holdout\"")).count(), 70);
+    refused(
+        &shop,
+        &["learn", "c.model", "plain", "--backbone", "scratch", "--holdout", "more"],
+        "pre-trained backbone",
+    );
+}

@@ -49,9 +49,26 @@ impl Exact {
             self.photos.insert(digest, Arc::clone(&to));
             moved += 1;
         }
-        self.check_classes(&last)?;
+        moved += self.move_given(photos, &to)?;
+        self.check_classes(if last.is_empty() { &to } else { &last })?;
         self.update()?;
         Ok(moved)
+    }
+
+    /// Moves holdout photos that the user gave to a class that exists.
+    fn move_given(&mut self, photos: &BTreeSet<Digest>, to: &Arc<str>) -> Result<usize, ModelError> {
+        let given: Vec<Digest> = photos.iter().copied().filter(|digest| self.given_as(*digest).is_some()).collect();
+        let moved = given.into_iter().filter_map(|digest| self.take_given(digest)).collect::<Vec<_>>();
+        let count = moved.len();
+        for photo in moved {
+            let class = self.classes.get_mut(to).ok_or_else(|| ModelError::NoSuchClass(to.to_string()))?;
+            class.add_given(photo);
+        }
+        Ok(count)
+    }
+
+    fn take_given(&mut self, digest: Digest) -> Option<super::Kept> {
+        self.classes.values_mut().find_map(|class| class.remove_given(digest))
     }
 
     pub(super) fn remove_photos(
@@ -60,6 +77,12 @@ impl Exact {
         features: &Features,
     ) -> Result<Removed, ModelError> {
         let mut removed = Removed::default();
+        for digest in photos {
+            if self.take_given(*digest).is_some() {
+                removed.holdout += 1;
+                removed.digests.insert(*digest);
+            }
+        }
         let held: BTreeSet<Digest> = self.holdout_photos().map(|(_, kept)| kept.digest).collect();
         let mut by_class: BTreeMap<Arc<str>, Vec<Feature>> = BTreeMap::new();
         for (digest, class, feature) in self.with_features(photos, features)? {
@@ -74,6 +97,8 @@ impl Exact {
         by_class.iter().for_each(|(class, features)| self.sums.remove(class, features));
         if let Some(last) = last {
             self.check_classes(&last)?;
+        }
+        if !removed.digests.is_empty() {
             self.update()?;
         }
         Ok(removed)

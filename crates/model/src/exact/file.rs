@@ -42,6 +42,9 @@ struct Class {
     name: String,
     photos: usize,
     kept: usize,
+    /// Holdout photos that the user gave: they follow the kept ones.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    given: usize,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -53,6 +56,11 @@ struct KeptHeader {
     /// What the head without the holdout set says of a photo of it: class and probability.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<(u16, f32)>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 fn bytes<T: Copy, const N: usize>(values: &[T], to: impl Fn(T) -> [u8; N]) -> Vec<u8> {
@@ -80,7 +88,7 @@ impl Exact {
     }
 
     fn all_kept(&self) -> impl Iterator<Item = &Kept> {
-        self.classes.values().flat_map(OfClass::kept)
+        self.classes.values().flat_map(|class| class.kept().iter().chain(class.given()))
     }
 
     fn header(&self) -> Header {
@@ -88,6 +96,7 @@ impl Exact {
             name: name.to_string(),
             photos: class.total(),
             kept: class.kept().len(),
+            given: class.given().len(),
         };
         let number: BTreeMap<&str, u16> = self.classes.keys().map(|name| &**name).zip(0..).collect();
         let answers: BTreeMap<Digest, (u16, f32)> = self
@@ -238,7 +247,8 @@ fn kept<'a>(
     let digests = from_bytes(part("kept.digests"), Digest::from_bytes);
     let mut thumbnails = part("kept.thumbnails");
     let fits = digests.len() == header.kept.len() && features.len() == digests.len();
-    let total = header.classes.iter().try_fold(0usize, |sum, class| sum.checked_add(class.kept))?;
+    let total =
+        header.classes.iter().try_fold(0usize, |sum, class| sum.checked_add(class.kept)?.checked_add(class.given))?;
     if !fits || total != digests.len() {
         return None;
     }
@@ -252,7 +262,9 @@ fn kept<'a>(
     }
     let mut photos = photos.into_iter();
     let mut of_class = |(class, name): (&Class, &Arc<str>)| {
-        Some((Arc::clone(name), OfClass::restored(photos.by_ref().take(class.kept).collect(), class.photos)?))
+        let kept = photos.by_ref().take(class.kept).collect();
+        let given = photos.by_ref().take(class.given).collect();
+        Some((Arc::clone(name), OfClass::restored(kept, class.photos, given)?))
     };
     let classes = header.classes.iter().zip(names).map(&mut of_class).collect::<Option<_>>()?;
     Some((classes, near_duplicates))
@@ -260,9 +272,10 @@ fn kept<'a>(
 
 /// The answers to the holdout set.
 fn measured(header: &Header, names: &[Arc<str>], classes: &BTreeMap<Arc<str>, OfClass>) -> Option<Vec<Answer>> {
-    let kept = classes.iter().flat_map(|(name, class)| class.kept().iter().map(move |kept| (name, kept)));
+    let of_class = |class: &'_ OfClass| class.kept().iter().chain(class.given()).cloned().collect::<Vec<_>>();
+    let kept = classes.iter().flat_map(|(name, class)| of_class(class).into_iter().map(move |kept| (name, kept)));
     let answered = header.kept.iter().zip(kept).filter_map(|(about, kept)| Some((about.answer?, kept)));
-    let answer = |((predicted, probability), (class, kept)): ((u16, f32), (&Arc<str>, &Kept))| {
+    let answer = |((predicted, probability), (class, kept)): ((u16, f32), (&Arc<str>, Kept))| {
         Some(Answer {
             digest: kept.digest,
             class: Arc::clone(class),

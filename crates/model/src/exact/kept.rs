@@ -18,18 +18,42 @@ pub(crate) struct Kept {
     pub thumbnail: Arc<[u8]>,
 }
 
-/// The photos of a class with the smallest digests, and how many photos it has.
+/// The photos of a class with the smallest digests, how many photos it has, and the holdout photos that
+/// the user gave for it, which are none of these.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OfClass {
     kept: Vec<Kept>,
     total: usize,
+    given: Vec<Kept>,
 }
 
 impl OfClass {
-    /// As it was saved; none if the digests are not in order, or there are more than `total`.
-    pub fn restored(kept: Vec<Kept>, total: usize) -> Option<Self> {
-        let in_order = kept.windows(2).all(|pair| pair[0].digest < pair[1].digest);
-        (in_order && kept.len() <= total).then_some(Self { kept, total })
+    /// As it was saved; none if the digests are not in order, or more are kept than `total`.
+    pub fn restored(kept: Vec<Kept>, total: usize, given: Vec<Kept>) -> Option<Self> {
+        let in_order = |photos: &[Kept]| photos.windows(2).all(|pair| pair[0].digest < pair[1].digest);
+        (in_order(&kept) && in_order(&given) && kept.len() <= total).then_some(Self { kept, total, given })
+    }
+
+    /// The holdout photos that the user gave, by digest.
+    pub fn given(&self) -> &[Kept] {
+        &self.given
+    }
+
+    /// Adds a holdout photo that the user gives; whether it is new.
+    pub fn add_given(&mut self, photo: Kept) -> bool {
+        match self.given.binary_search_by_key(&photo.digest, |given| given.digest) {
+            Ok(_) => false,
+            Err(at) => {
+                self.given.insert(at, photo);
+                true
+            }
+        }
+    }
+
+    /// Removes a holdout photo that the user gave.
+    pub fn remove_given(&mut self, digest: Digest) -> Option<Kept> {
+        let at = self.given.binary_search_by_key(&digest, |given| given.digest).ok()?;
+        Some(self.given.remove(at))
     }
 
     /// By digest.
@@ -69,6 +93,9 @@ impl OfClass {
         let known_to = [&*self, &other].into_iter().filter(|class| !class.is_complete());
         let known_to = known_to.map(|class| class.kept.last().map(|kept| kept.digest)).min();
         self.total += other.total;
+        other.given.into_iter().for_each(|photo| {
+            self.add_given(photo);
+        });
         self.kept.extend(other.kept);
         self.kept.sort_by_key(|kept| kept.digest);
         if let Some(last) = known_to {

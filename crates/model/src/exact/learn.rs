@@ -21,6 +21,8 @@ const AT_ONCE: usize = 1024;
 pub struct ExactSession<'a> {
     /// The photos, by class and path.
     pub photos: Vec<photos::Photo>,
+    /// Holdout photos of the user's: with these, no other photo is held out.
+    pub holdout: Vec<photos::Photo>,
     /// The backbone of a new model; none for the default, or for that of the existing model.
     pub backbone: Option<String>,
     /// Memory, holdout set, acceptance check.
@@ -39,6 +41,10 @@ struct Found {
     in_two_classes: Option<(String, String)>,
     bad: Vec<String>,
     classes: ClassCount,
+    /// Holdout photos of the user's: new ones, known ones, and those of classes that are not known.
+    given: usize,
+    given_known: usize,
+    given_unknown: usize,
 }
 
 /// A version that is learning.
@@ -61,9 +67,10 @@ impl Learning<'_> {
         };
         self.found.classes.add(&photo.class);
         let (digest, source) = (Digest::from_sha256(extracted.sha256), photo.path.display().to_string());
-        if let Some(class) = self.parent.and_then(|parent| parent.class_of(digest)) {
+        let known = |parent: &'_ Exact| parent.class_of(digest).or_else(|| parent.given_as(digest)).cloned();
+        if let Some(class) = self.parent.and_then(known) {
             self.found.seen_before += 1;
-            self.found.as_another += usize::from(**class != photo.class);
+            self.found.as_another += usize::from(*class != *photo.class);
             return;
         }
         if let Some((class, first)) = self.new.get(&digest) {
@@ -83,6 +90,24 @@ impl Learning<'_> {
         }
     }
 
+    /// Takes a holdout photo of the user's, after all others.
+    fn take_given(&mut self, photo: &photos::Photo, extracted: Result<Extracted, DataError>) {
+        let extracted = match extracted {
+            Ok(extracted) => extracted,
+            Err(error) => return self.found.bad.push(reason(error)),
+        };
+        let (digest, source) = (Digest::from_sha256(extracted.sha256), photo.path.display().to_string());
+        if self.exact.class_of(digest).is_some() {
+            self.found.given_known += 1;
+            return;
+        }
+        let kept = Kept { digest, source, feature: extracted.feature, thumbnail: extracted.thumbnail };
+        match self.exact.classes.get_mut(&*photo.class) {
+            Some(class) => self.found.given += usize::from(class.add_given(kept)),
+            None => self.found.given_unknown += 1,
+        }
+    }
+
     fn add_waiting(&mut self) {
         for (class, photos) in std::mem::take(&mut self.waiting) {
             self.exact.add(&class, photos);
@@ -99,6 +124,8 @@ impl Found {
                 .then_some(Notice::SeenBefore { images: self.seen_before, as_another: self.as_another }),
             (self.twice > 0).then_some(Notice::Twice { images: self.twice }),
             self.in_two_classes.clone().map(|paths| Notice::InTwoClasses { paths }),
+            (self.given_known + self.given_unknown > 0)
+                .then_some(Notice::HoldoutLeftOut { learned: self.given_known, unknown: self.given_unknown }),
         ];
         notices.into_iter().flatten().collect()
     }
@@ -139,7 +166,7 @@ impl Model {
         let Learning { exact, found, .. } = learning;
         reader.describe(&found.classes, exact.size(), &before.map(Contents::classes).unwrap_or_default());
         found.notices().iter().for_each(notice);
-        if found.new == 0 {
+        if found.new + found.given == 0 {
             self.clear();
             return Ok(Outcome::NothingNew { images: found.seen_before + found.twice });
         }
@@ -174,8 +201,17 @@ impl Model {
         if stopped {
             return Ok(None);
         }
-        reader.refuse_bad(std::mem::take(&mut learning.found.bad))?;
         learning.add_waiting();
+        if !session.holdout.is_empty() {
+            let paths: Vec<_> = session.holdout.iter().map(|photo| photo.path.as_path()).collect();
+            let each = |number: usize, extracted| {
+                learning.take_given(&session.holdout[number], extracted);
+                ControlFlow::Continue(())
+            };
+            on_threads(self.threads(), || extractor.for_each(&paths, progress, each))
+                .map_err(|error| ModelError::Threads(error.to_string()))??;
+        }
+        reader.refuse_bad(std::mem::take(&mut learning.found.bad))?;
         Ok(Some(learning))
     }
 

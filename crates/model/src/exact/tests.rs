@@ -191,3 +191,29 @@ fn the_holdout_set_is_measured_before_it_is_learned_and_the_most_similar_photos_
     assert_eq!((similar.len(), &similar[0].source, &similar[0].class), (3, &kept.source, class));
     assert!((similar[0].similarity - 1.0).abs() < 1e-6 && similar[1].similarity < 1.0);
 }
+
+#[test]
+fn a_holdout_set_that_is_given_takes_the_place_of_the_tenth_and_can_be_changed() {
+    let photos: BTreeMap<u32, usize> = (0..60).map(|number| (number, number as usize % 4)).collect();
+    let mut exact = joint(&photos, 1000);
+    let plain = bytes(&exact);
+    for number in 100..140 {
+        let class: Arc<str> = NAMES[number as usize % 4].into();
+        assert!(exact.classes.get_mut(&class).unwrap().add_given(photo(number)));
+    }
+    exact.update().unwrap();
+    assert_eq!((exact.holdout_photos().count(), exact.memory_photos().count()), (40, 60));
+    assert!(exact.holdout_photos().all(|(_, kept)| exact.is_fair_to(kept.digest) && !exact.has_learned(kept.digest)));
+    assert_eq!(exact.head, joint(&photos, 1000).head, "it is not learned");
+    assert_eq!((exact.near_duplicates() + exact.holdout().len(), exact.measured.len()), (40, exact.holdout().len()));
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("version");
+    exact.write(&path).unwrap();
+    let reader = rehearsal_files::model_file::Reader::open(&path, rehearsal_files::model_file::FORMAT).unwrap();
+    assert_eq!(bytes(&Exact::load(&path, reader).unwrap().0), bytes(&exact));
+    assert_eq!(exact.move_photos(&BTreeSet::from([photo(100).digest]), NAMES[1]).unwrap(), 1);
+    assert_eq!(exact.given_as(photo(100).digest).map(|name| &**name), Some(NAMES[1]));
+    let all: BTreeSet<Digest> = (100..140).map(|number| photo(number).digest).collect();
+    assert_eq!(exact.remove_photos(&all, &Features::new()).unwrap().holdout, 40);
+    assert_eq!(bytes(&exact), plain, "as if it had never been given");
+}

@@ -76,6 +76,9 @@ pub fn is_chosen(args: &Learn, model: &Model, settings: &PartialConfig) -> Resul
 
 /// Trains a network.
 pub fn learn(args: &Learn, model: &mut Model, mut settings: PartialConfig, asked: &Asked) -> Result<Outcome> {
+    if args.holdout.is_some() {
+        return Err(UserError("`--holdout` is for models with a pre-trained backbone: leave it out".into()).into());
+    }
     let size = settings.size.take();
     let session = photos::with_reader(args.follow_links, args.skip_bad, args.quiet, |reader| {
         reader.session(model, &args.folders, size)
