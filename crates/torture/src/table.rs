@@ -124,6 +124,7 @@ pub fn scenarios() -> Vec<Scenario> {
     let mut all = vec![
         learn("learn pcr, three sessions", "", 0),
         learn("learn der-pp, momentum, three sessions", "method = 'der-pp'\nmomentum = 0.9\n", 0),
+        learn_exact(),
         Scenario::new("memory remove, class rename and retire, use", &CHANGES, &["shop.model"])
             .shared("learned/shop.model", "shop.model")
             .steps(CHANGES.len(), changes_made),
@@ -145,6 +146,15 @@ pub fn learn(name: &str, settings: &str, seed: u64) -> Scenario {
     Scenario::new(name, &commands.each_ref().map(String::as_str), &["shop.model"])
         .shared("sessions", "")
         .file("small.toml", format!("{LEARN}{settings}"))
+        .steps(SESSIONS.len(), |directory| model_setting(directory, "last").unwrap_or(0))
+}
+
+/// Three training sessions with the pre-trained backbone.
+fn learn_exact() -> Scenario {
+    let commands = SESSIONS.map(|(session, _)| format!("learn shop.model {session} --threads 1 --keep 9"));
+    let commands = commands.each_ref().map(String::as_str);
+    Scenario::new("learn with a pre-trained backbone, three sessions", &commands, &["shop.model"])
+        .shared("sessions", "")
         .steps(SESSIONS.len(), |directory| model_setting(directory, "last").unwrap_or(0))
 }
 
@@ -342,9 +352,10 @@ pub fn short_name(file: &str) -> String {
 }
 
 /// Commands that read a folder of images.
-pub const FOLDER_COMMANDS: [&str; 9] = [
+pub const FOLDER_COMMANDS: [&str; 10] = [
     VERIFY_FOLDER,
-    "learn new.model photos --skip-bad --width 4 --epochs 1 --threads 1",
+    "learn new.model photos --skip-bad --threads 1",
+    "learn scratch.model photos --skip-bad --backbone scratch --width 4 --epochs 1 --threads 1",
     "data stats folder --data photos --size 16",
     "data stats folder --data photos --size 16 --skip-bad",
     "data stats folder --data photos --size 16 --skip-bad --follow-links",
