@@ -125,19 +125,26 @@ pub struct FolderReader<'a> {
 }
 
 impl FolderReader<'_> {
-    /// The photos of a folder for the holdout set; of a folder with a training part, those of `val` beside
-    /// it, else of `test`; none if it has no such part.
+    /// The photos of a holdout set of the user's: those of `given`; else, beside each training part of
+    /// `folders`, those of `val`, or of `test`. None if there are no such folders.
     ///
     /// # Errors
     /// A folder cannot be read.
-    pub fn find_holdout(&mut self, folder: &Path) -> Result<Vec<photos::Photo>, ModelError> {
-        if !folder.join("train").is_dir() {
-            return Ok(Vec::new());
+    pub fn find_holdout(
+        &mut self,
+        given: Option<&Path>,
+        folders: &[PathBuf],
+    ) -> Result<Vec<photos::Photo>, ModelError> {
+        if let Some(given) = given {
+            return self.scan(given, FolderPart::Test);
         }
-        match ["val", "test"].iter().map(|part| folder.join(part)).find(|part| part.is_dir()) {
-            Some(part) => self.scan(&part, FolderPart::Test),
-            None => Ok(Vec::new()),
+        let mut found = Vec::new();
+        for folder in folders.iter().filter(|folder| folder.join("train").is_dir()) {
+            if let Some(part) = ["val", "test"].iter().map(|part| folder.join(part)).find(|part| part.is_dir()) {
+                found.extend(self.scan(&part, FolderPart::Test)?);
+            }
         }
+        Ok(found)
     }
 
     /// All photos in `folders`, with their classes.

@@ -8,7 +8,7 @@ use std::{path::Path, process::ExitCode};
 
 use anyhow::Result;
 use rehearsal_data::printable;
-use rehearsal_model::{ExactSession, FolderPart, Model, Notice, Outcome, Report, SessionOptions};
+use rehearsal_model::{ExactSession, Model, Notice, Outcome, Report, SessionOptions};
 
 use crate::{
     args::model::Learn,
@@ -59,16 +59,7 @@ fn learn_exact(args: &Learn, model: &mut Model, asked: &Asked) -> Result<Outcome
     };
     photos::with_reader(args.follow_links, args.skip_bad, args.quiet, |reader| {
         let photos = reader.find(&args.folders)?;
-        let holdout = match &args.holdout {
-            Some(folder) => reader.scan(folder, FolderPart::Test)?,
-            None => {
-                let mut beside = Vec::new();
-                for folder in &args.folders {
-                    beside.extend(reader.find_holdout(folder)?);
-                }
-                beside
-            }
-        };
+        let holdout = reader.find_holdout(args.holdout.as_deref(), &args.folders)?;
         let stop = || asked.to_stop();
         let backbone = args.backbone.clone();
         let session = ExactSession { photos, holdout, backbone, options: options(args), stop: &stop };
