@@ -14,7 +14,7 @@ def read(path):
     header = json.loads(table.pop("__metadata__")["rehearsal"])
     unsealed = raw.replace(header["sha256"].encode(), b"0" * 64, 1)
     assert hashlib.sha256(unsealed).hexdigest() == header["sha256"], "the file is damaged"
-    assert header["format"] == 5, "another format"
+    assert header["format"] == 6, "another format"
     types = {"F32": "<f4", "U16": "<u2", "U8": "u1"}
     part = lambda t: np.frombuffer(raw, types[t["dtype"]], int(np.prod(t["shape"])), 8 + length + t["data_offsets"][0])
     return header, {name: part(t).reshape(t["shape"]) for name, t in table.items()}

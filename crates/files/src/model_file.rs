@@ -19,8 +19,8 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 /// The version of the layout. 1 and 2 were checkpoints that could not stand alone, 3 had no
-/// recalibrated statistics, 4 had settings that are gone.
-pub const FORMAT: u64 = 5;
+/// recalibrated statistics, 4 had settings that are gone, 5 said in words how a photo becomes an input.
+pub const FORMAT: u64 = 6;
 /// The one entry of the file's metadata.
 const ENTRY: &str = "rehearsal";
 /// The one entry of a file of weights for other programs, which is not a model.

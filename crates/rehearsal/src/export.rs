@@ -7,11 +7,12 @@ mod weights;
 
 use std::path::Path;
 
+use rehearsal_data::Preprocessing;
 use rehearsal_files::{atomic, model_file::ModelFileError};
 use serde::Serialize;
 
 use crate::{
-    learner::{Learner, LearnerError, Preprocessing},
+    learner::{Learner, LearnerError},
     network::{BACKBONE, HEAD, HeadKind, Plan, PlannedLayer, State},
     sample::{Class, ImageShape},
 };
@@ -82,7 +83,7 @@ impl Learner {
             head: self.head_kind(),
             classes: classes.iter().map(|&class| self.classes().name(class).to_string()).collect(),
             image: self.shape(),
-            preprocessing: Preprocessing::new(),
+            preprocessing: Preprocessing::plain(self.shape()),
         };
         Ok(Predictor { about, plan, state })
     }

@@ -59,7 +59,7 @@ use recalibration::Calibrated;
 pub use recalibration::Recalibration;
 pub use rehearsal_files::threads::on_threads;
 pub use revised::Pace;
-pub(crate) use saved::{Added, Loaded, Preprocessing};
+pub(crate) use saved::{Added, Loaded};
 
 use crate::{
     clock::{Clock, Phase},

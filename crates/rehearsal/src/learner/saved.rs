@@ -4,6 +4,7 @@ mod checks;
 
 use std::{collections::BTreeMap, fs::File, io, path::Path, sync::Arc};
 
+use rehearsal_data::Preprocessing;
 use rehearsal_files::{
     atomic,
     model_file::{self, ArrayToWrite, FORMAT, ModelFileError, Reader},
@@ -98,24 +99,6 @@ struct MemoryHeader {
     seen_by_class: Vec<u64>,
 }
 
-/// From a picture to what goes into the network, for other programs: there is one way as yet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Preprocessing {
-    resize: String,
-    scale: String,
-    layout: String,
-}
-
-impl Preprocessing {
-    pub(crate) fn new() -> Self {
-        Self {
-            resize: "short side to the image's size, centre crop".into(),
-            scale: "byte / 255".into(),
-            layout: "height, width, channels (red, green, blue)".into(),
-        }
-    }
-}
-
 impl Learner {
     /// Saves it, whole or not at all.
     ///
@@ -178,7 +161,7 @@ impl Learner {
             seen: self.classes.seen(),
             retired: self.classes.retired().map(|class| class.0).collect(),
             image: self.shape,
-            preprocessing: Preprocessing::new(),
+            preprocessing: Preprocessing::plain(self.shape),
             head: self.method.head(),
             predictor: checks::predictor(self),
             calibration: self.calibration_images().map(|images| CalibrationHeader { images }),

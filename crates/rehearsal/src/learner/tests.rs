@@ -324,7 +324,7 @@ fn other_formats_and_other_files_are_refused_by_name() {
     };
     assert_eq!(
         refused(&header(r#"{"format":4,"capacity":30}"#)),
-        "FILE has format 4; this program reads format 5: use the version that wrote it"
+        "FILE has format 4; this program reads format 6: use the version that wrote it"
     );
     assert_eq!(refused(b"{}"), "FILE is not a model of Rehearsal: it is too short");
     assert_eq!(

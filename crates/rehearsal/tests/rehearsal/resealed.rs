@@ -160,7 +160,7 @@ fn a_resealed_model_predicts_with_numbers_and_classes_that_can_be() {
         ("/head", json!({"kind": "linear"})),
         ("/head/temperature", json!(0.5)),
         ("/predictor", json!("method.stable.")),
-        ("/preprocessing/scale", json!("byte / 127 - 1")),
+        ("/preprocessing/std", json!([127.0, 127.0, 127.0])),
     ] {
         let mut edited = copy();
         *edited.header.pointer_mut(place).unwrap() = value.clone();

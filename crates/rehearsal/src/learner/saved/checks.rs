@@ -1,6 +1,8 @@
 //! Whether what a file says can be. Its checksum finds accidents; anybody can compute another.
 
-use super::{CALIBRATION, Header, METHOD, NETWORK, OPTIMIZER, Preprocessing};
+use rehearsal_data::Preprocessing;
+
+use super::{CALIBRATION, Header, METHOD, NETWORK, OPTIMIZER};
 use crate::{learner::Learner, network::State};
 
 /// The end of the names of a norm's variances.
@@ -26,7 +28,7 @@ pub(super) fn told(header: &Header, learner: &Learner) -> Result<(), String> {
     if header.head != learner.method.head() || header.predictor != predictor(learner) {
         return Err("its head, or the network that predicts, is not that of its method".into());
     }
-    if header.preprocessing != Preprocessing::new() {
+    if header.preprocessing != Preprocessing::plain(header.image) {
         return Err("its images are prepared in a way that this program does not know".into());
     }
     match header.retired.iter().find(|&&class| usize::from(class) >= header.seen) {
