@@ -7,11 +7,11 @@ use rehearsal_kernels::{
     mobile::{BlockParameters, Folded, MobileNet},
 };
 
-use rehearsal_data::{Image, ImageShape, Interpolation, Preprocessing};
+use rehearsal_data::{Image, ImageShape, Interpolation, Preprocessing, choice::Choice};
 use rehearsal_files::sha256::sha256;
 use rehearsal_onnx::{GraphWriter, Value};
 
-use crate::{Backbone, BackboneError, backbone::normalized, weights::Weights};
+use crate::{Backbone, BackboneError, BackboneName, backbone::normalized, weights::Weights};
 
 /// Channels after the first convolution, and features.
 const STEM: usize = 32;
@@ -170,7 +170,7 @@ impl EfficientNetLite0 {
 
 impl Backbone for EfficientNetLite0 {
     fn name(&self) -> &'static str {
-        "efficientnet-lite0"
+        BackboneName::EfficientNetLite0.name()
     }
 
     fn sha256(&self) -> &str {

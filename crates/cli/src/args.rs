@@ -2,6 +2,7 @@
 
 pub mod backbone;
 pub mod data;
+pub mod features;
 #[cfg(feature = "training")]
 pub mod grid;
 #[cfg(feature = "training")]
@@ -45,7 +46,7 @@ pub enum Command {
     /// Write a model for other programs: ONNX, or weights for PyTorch
     Export(model::Export),
     /// Write the features of photos for other programs
-    Features(model::Features),
+    Features(features::Features),
     /// List, fetch and remove pre-trained networks
     Backbone(backbone::Backbone),
     /// Train on a stream of tasks and measure forgetting

@@ -7,6 +7,7 @@
 
 mod calibration;
 mod change;
+mod contents;
 mod file;
 mod kept;
 mod learn;
@@ -15,21 +16,16 @@ mod tests;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
     sync::Arc,
 };
 
 use rayon::prelude::*;
-use rehearsal_backbone::{Extractor, Limits, export_onnx};
-use rehearsal_files::{sha256::sha256, threads::cores};
+use rehearsal_backbone::Extractor;
+use rehearsal_files::sha256::sha256;
 use rehearsal_gaussian::{Feature, Head, Sums};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use crate::{
-    Answer, Contents, Digest, Example, Features, Held, Input, InputReader, ModelError, Part, Picture, Prediction,
-    Removed, Similar, backbones, score::answers,
-};
+use crate::{Answer, Digest, Example, Input, ModelError, Prediction, backbones, score::answers};
 use calibration::{Calibration, Measured, nearest};
 use kept::{Kept, OfClass, held_out, share};
 pub use learn::ExactSession;
@@ -152,18 +148,23 @@ impl Exact {
         self.classes.values_mut().for_each(|class| class.trim(held_out(class.total(), most) + share));
     }
 
+    /// Refuses if photos to hold out are not kept.
+    fn check_kept(&self) -> Result<(), ModelError> {
+        let most = self.most_held_out();
+        let missing = |class: &OfClass| held_out(class.total(), most).saturating_sub(class.kept().len());
+        match self.classes.values().map(missing).sum() {
+            0 => Ok(()),
+            photos => Err(ModelError::NotKept { photos }),
+        }
+    }
+
     /// Computes what follows from the photos: head, near-duplicates, calibration.
     ///
     /// # Errors
     /// Photos to hold out are not kept.
     fn update(&mut self) -> Result<(), ModelError> {
         self.trim();
-        let most = self.most_held_out();
-        let missing = |class: &OfClass| held_out(class.total(), most).saturating_sub(class.kept().len());
-        let missing: usize = self.classes.values().map(missing).sum();
-        if missing > 0 {
-            return Err(ModelError::NotKept { photos: missing });
-        }
+        self.check_kept()?;
         let head = self.measuring_head();
         self.near_duplicates = self.find_near_duplicates();
         let names: BTreeMap<&str, usize> =
@@ -262,163 +263,5 @@ impl Exact {
     /// The backbone, ready to read photos.
     fn extractor(&self, threads: usize) -> Result<Extractor, ModelError> {
         backbones::open(&self.backbone, threads)
-    }
-}
-
-impl Contents for Exact {
-    fn classes(&self) -> Vec<Arc<str>> {
-        self.classes.keys().cloned().collect()
-    }
-
-    fn config(&self) -> serde_json::Value {
-        json!({
-            "method": Self::KIND,
-            "backbone": self.backbone,
-            "temperature": self.calibration.temperature,
-            "head_sha256": self.head_sha256(),
-        })
-    }
-
-    fn description(&self) -> String {
-        format!("Gaussian head on {}", self.backbone.name)
-    }
-
-    fn size(&self) -> usize {
-        self.backbone.size
-    }
-
-    fn reader(&self) -> Result<InputReader, ModelError> {
-        Ok(InputReader::Features(self.extractor(cores())?))
-    }
-
-    fn predict(&self, inputs: &[Input]) -> Result<Vec<Prediction>, ModelError> {
-        inputs
-            .par_iter()
-            .map(|input| self.feature(input).map(|feature| self.predict_with(&self.head, feature)))
-            .collect()
-    }
-
-    fn holdout(&self) -> Vec<Example> {
-        let example = |(class, kept): (&Arc<str>, &Kept)| Example {
-            digest: kept.digest,
-            class: Arc::clone(class),
-            input: Input::Features(kept.feature.clone()),
-        };
-        self.examples().map(example).collect()
-    }
-
-    fn holdout_answers(&self) -> Result<Vec<Answer>, ModelError> {
-        Ok(self.measured.clone())
-    }
-
-    fn measure(&self, examples: &[Example]) -> Result<Vec<Answer>, ModelError> {
-        let known: BTreeMap<Digest, &Answer> = self.measured.iter().map(|answer| (answer.digest, answer)).collect();
-        let new: Vec<Example> = examples.iter().filter(|new| !known.contains_key(&new.digest)).cloned().collect();
-        // A head costs more than looking up what it said.
-        let new = if new.is_empty() { Vec::new() } else { self.measure_with(&self.measuring_head(), &new)? };
-        let new: BTreeMap<Digest, &Answer> = new.iter().map(|answer| (answer.digest, answer)).collect();
-        let answer = |example: &Example| known.get(&example.digest).or_else(|| new.get(&example.digest));
-        Ok(examples.iter().filter_map(answer).map(|answer| (*answer).clone()).collect())
-    }
-
-    fn is_fair_to(&self, photo: Digest) -> bool {
-        self.class_of(photo).is_none_or(|class| {
-            let of_class = self.classes.get(class);
-            of_class.is_some_and(|class| self.split(class).0.iter().any(|kept| kept.digest == photo))
-        })
-    }
-
-    fn near_duplicates(&self) -> usize {
-        self.near_duplicates.len()
-    }
-
-    fn held(&self) -> Vec<Held> {
-        let held = |part: Part| {
-            move |(class, kept): (&Arc<str>, &Kept)| Held {
-                digest: kept.digest,
-                class: Arc::clone(class),
-                source: kept.source.clone(),
-                part,
-            }
-        };
-        self.holdout_photos().map(held(Part::Holdout)).chain(self.memory_photos().map(held(Part::Memory))).collect()
-    }
-
-    fn memory(&self) -> Vec<(Arc<str>, Picture, String)> {
-        let picture = |kept: &Kept| Picture::Thumbnail(Arc::clone(&kept.thumbnail));
-        self.memory_photos().map(|(class, kept)| (Arc::clone(class), picture(kept), kept.source.clone())).collect()
-    }
-
-    fn memory_capacity(&self) -> usize {
-        self.capacity
-    }
-
-    fn has_learned(&self, photo: Digest) -> bool {
-        self.class_of(photo).is_some()
-    }
-
-    fn learned_of(&self, class: &str) -> usize {
-        self.classes.get(class).map_or(0, OfClass::total)
-    }
-
-    fn photos_of(&self, class: &str) -> Option<BTreeSet<Digest>> {
-        self.classes.get(class).map(|kept| {
-            let of_class = self.photos.iter().filter(|(_, name)| ***name == *class);
-            of_class.map(|(digest, _)| *digest).chain(kept.given().iter().map(|given| given.digest)).collect()
-        })
-    }
-
-    fn features(&self) -> Features {
-        let kept = self.classes.values().flat_map(OfClass::kept);
-        kept.map(|kept| (kept.digest, kept.feature.clone())).collect()
-    }
-
-    fn threshold(&self) -> Option<f64> {
-        self.calibration.threshold
-    }
-
-    fn farthest_known(&self) -> Option<f32> {
-        self.calibration.farthest
-    }
-
-    fn similar(&self, photo: &Input, count: usize) -> Vec<Similar> {
-        let Ok(feature) = self.feature(photo) else { return Vec::new() };
-        let similar = |(class, kept): (&Arc<str>, &Kept)| Similar {
-            class: Arc::clone(class),
-            source: kept.source.clone(),
-            similarity: feature.similarity(&kept.feature),
-        };
-        let mut all: Vec<Similar> = self.memory_photos().map(similar).collect();
-        all.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
-        all.truncate(count);
-        all
-    }
-
-    fn rename_class(&mut self, from: &str, to: &str) -> Result<(), ModelError> {
-        self.rename(from, to)
-    }
-
-    fn retire_class(&mut self, name: &str, features: &Features) -> Result<(), ModelError> {
-        let photos = self.photos_of(name).ok_or_else(|| ModelError::NoSuchClass(name.into()))?;
-        self.remove(&photos, features).map(drop)
-    }
-
-    fn remove(&mut self, photos: &BTreeSet<Digest>, features: &Features) -> Result<Removed, ModelError> {
-        self.remove_photos(photos, features)
-    }
-
-    fn save(&mut self, path: &Path) -> Result<String, ModelError> {
-        self.write(path)
-    }
-
-    fn export_onnx(&self, path: &Path) -> Result<(), ModelError> {
-        let extractor = self.extractor(1)?;
-        let Calibration { temperature, threshold, farthest } = self.calibration;
-        let limits = Limits { temperature, sure_from: threshold, unknown_beyond: farthest };
-        Ok(export_onnx(extractor.backbone(), &self.head, limits, path)?)
-    }
-
-    fn export_safetensors(&self, _: &Path) -> Result<(), ModelError> {
-        Err(ModelError::Refused("a model with a pre-trained backbone is exported as ONNX only".into()))
     }
 }

@@ -84,10 +84,7 @@ impl Model {
         going.features.extend(given.clone());
         // Nothing is changed if one version cannot be.
         for number in &going.versions {
-            let version = self.version(*number)?;
-            if version.is_exact() {
-                version.clone().remove(&going.digests, &going.features)?;
-            }
+            self.version(*number)?.check_removal(&going.digests, &going.features)?;
         }
         // An interrupted session may hold them too: it starts over.
         self.end_learning();

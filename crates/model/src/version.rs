@@ -187,6 +187,14 @@ pub trait Contents: Send + Sync {
     /// A photo's features are missing.
     fn remove(&mut self, photos: &BTreeSet<Digest>, features: &Features) -> Result<Removed, ModelError>;
 
+    /// Refuses photos that [`Contents::remove`] could not remove.
+    ///
+    /// # Errors
+    /// As [`Contents::remove`].
+    fn check_removal(&self, _photos: &BTreeSet<Digest>, _features: &Features) -> Result<(), ModelError> {
+        Ok(())
+    }
+
     /// Writes its file, whole or not at all; the file's checksum.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ Examples:
     Fetch {
         /// Which backbone
         name: String,
-        /// Use this file instead of a download; size and checksum are compared all the same
+        /// Use this file instead of a download; its size and checksum are checked, too
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
         /// Fetch from this address; the file below it has its official name

@@ -266,7 +266,7 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// Give photos in memory or holdout set to another class, which makes a version
+    /// Move photos in memory or holdout set to another class, which makes a version
     #[command(after_help = "\
 Examples:
   rehearsal memory shop.model move IMG_7731.jpg sandals
@@ -328,14 +328,14 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// Give all photos of a class to another
+    /// Merge a class into another
     #[command(after_help = "\
 Examples:
   rehearsal class shop.model merge trainers sneakers       trainers are sneakers from now on")]
     Merge {
-        /// The class that goes
+        /// The class to merge
         from: String,
-        /// The class that gets its photos
+        /// The class that it becomes a part of
         to: String,
         /// Print as JSON
         #[arg(long)]
@@ -385,38 +385,6 @@ pub struct Export {
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
-}
-
-#[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  rehearsal features photos/ -o features.safetensors
-  rehearsal features photos/ -o features.npy        beside it features.txt, with a path per row
-
-The features are float32, one row per photo, sorted by path. The safetensors file holds the paths, too:
-`paths` in its metadata, as JSON. Features are computed once per photo and kept.")]
-pub struct Features {
-    /// Photos, or folders of photos
-    #[arg(value_name = "PATH", required = true)]
-    pub paths: Vec<PathBuf>,
-    /// Where to write them: .safetensors or .npy
-    #[arg(long, short, value_name = "FILE")]
-    pub out: PathBuf,
-    /// The network
-    #[arg(long, value_name = "NAME", default_value = rehearsal_model::DEFAULT_BACKBONE)]
-    pub backbone: String,
-    /// Leave out photos that cannot be read, instead of stopping
-    #[arg(long)]
-    pub skip_bad: bool,
-    /// Follow links that lead out of a folder
-    #[arg(long)]
-    pub follow_links: bool,
-    /// Print as JSON
-    #[arg(long)]
-    pub json: bool,
-    /// Say nothing but errors
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 #[cfg(test)]

@@ -39,7 +39,11 @@ pub fn backbone(args: &Backbone) -> Result<ExitCode> {
         }
         BackboneVerb::Remove { name, data } => {
             let (name, home) = (name.parse::<BackboneName>()?, home::directory(data.as_deref())?);
-            message(&if name.remove(&home)? { format!("{name} removed") } else { format!("{name} was not here") });
+            message(&if name.remove(&home)? {
+                format!("{name} removed")
+            } else {
+                format!("{name} is not on this machine")
+            });
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -23,7 +23,7 @@ fn change(args: &Class) -> Result<ExitCode> {
     let (version, what, is_json) = match &args.verb {
         ClassVerb::Rename { from, to, json } => (model.rename_class(from, to)?, format!("{from} is now {to}"), json),
         ClassVerb::Merge { from, to, json } => {
-            (model.merge_classes(from, to)?, format!("the photos of {from} are {to} now"), json)
+            (model.merge_classes(from, to)?, format!("{from} is merged into {to}"), json)
         }
         ClassVerb::Retire { name, photos, json } => {
             let given = photos::given(&model, photos.as_deref())?;

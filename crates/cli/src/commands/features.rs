@@ -1,22 +1,26 @@
 //! `rehearsal features`.
 
-use std::{fmt::Write, path::Path, process::ExitCode};
+use std::{collections::HashMap, path::Path, process::ExitCode};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use rehearsal_data::{
     photos::{ScanOptions, find, lines},
     printable,
 };
 use rehearsal_files::threads::cores;
 use rehearsal_model::{Input, InputReader, open_backbone};
-use serde_json::json;
+use safetensors::{Dtype, tensor::TensorView};
+use serde_json::{Value, json};
 
 use crate::{
-    args::model::Features,
+    args::features::Features,
     output, photos,
     printer::{message, plural, print},
     user_error::UserError,
 };
+
+/// The entry of a safetensors file's metadata.
+const ENTRY: &str = "rehearsal-features";
 
 /// The features of photos, row by row.
 struct Table {
@@ -51,7 +55,8 @@ pub fn features(args: &Features) -> Result<ExitCode> {
             table.values.extend(feature.values());
         }
     }
-    write(&table, &args.out, extension, json!({ "backbone": name, "sha256": sha256 }))?;
+    let about = json!({ "backbone": name, "sha256": sha256, "paths": table.paths });
+    write(&table, &args.out, extension, &about)?;
     if args.json {
         let line = json!({ "features": args.out, "photos": table.paths.len(), "dimensions": dimensions });
         print(&format!("{line}\n"))?;
@@ -63,21 +68,18 @@ pub fn features(args: &Features) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(table: &Table, out: &Path, extension: &str, about: serde_json::Value) -> Result<()> {
-    let bytes = if extension == "npy" { npy(table) } else { safetensors(table, about)? };
-    output::write(out, &bytes).with_context(|| format!("{} cannot be written", out.display()))?;
-    if extension == "npy" {
-        if table.paths.iter().any(|path| path.contains('\n')) {
-            bail!("a path has a line break: write a .safetensors file instead");
-        }
-        let paths = table.paths.iter().fold(String::new(), |mut text, path| {
-            let _ = writeln!(text, "{path}");
-            text
-        });
-        let beside = out.with_extension("txt");
-        output::write(&beside, paths.as_bytes()).with_context(|| format!("{} cannot be written", beside.display()))?;
+fn write(table: &Table, out: &Path, extension: &str, about: &Value) -> Result<()> {
+    let put = |path: &Path, bytes: &[u8]| {
+        output::write(path, bytes).with_context(|| format!("{} cannot be written", path.display()))
+    };
+    if extension == "safetensors" {
+        return put(out, &safetensors(table, about)?);
     }
-    Ok(())
+    if table.paths.iter().any(|path| path.contains('\n')) {
+        return Err(UserError("a path has a line break: write a .safetensors file instead".into()).into());
+    }
+    put(out, &npy(table))?;
+    put(&out.with_extension("txt"), table.paths.iter().map(|path| format!("{path}\n")).collect::<String>().as_bytes())
 }
 
 fn bytes(values: &[f32]) -> Vec<u8> {
@@ -97,27 +99,18 @@ fn npy(table: &Table) -> Vec<u8> {
     file
 }
 
-fn safetensors(table: &Table, mut about: serde_json::Value) -> Result<Vec<u8>> {
+/// One entry of metadata: the order of several would differ from run to run.
+fn safetensors(table: &Table, about: &Value) -> Result<Vec<u8>> {
     let values = bytes(&table.values);
-    about["paths"] = json!(table.paths).to_string().into();
-    let header = json!({
-        "__metadata__": about,
-        "features": {
-            "dtype": "F32",
-            "shape": [table.paths.len(), table.dimensions],
-            "data_offsets": [0, values.len()],
-        },
-    });
-    let mut header = serde_json::to_vec(&header)?;
-    header.resize(header.len().next_multiple_of(8), b' ');
-    let mut file = (header.len() as u64).to_le_bytes().to_vec();
-    file.extend(header);
-    file.extend(values);
-    Ok(file)
+    let features = TensorView::new(Dtype::F32, vec![table.paths.len(), table.dimensions], &values)?;
+    let metadata = HashMap::from([(ENTRY.to_owned(), about.to_string())]);
+    Ok(safetensors::serialize([("features", features)], Some(metadata))?)
 }
 
 #[cfg(test)]
 mod tests {
+    use safetensors::SafeTensors;
+
     use super::*;
 
     fn table() -> Table {
@@ -139,10 +132,13 @@ mod tests {
 
     #[test]
     fn a_safetensors_file_has_its_paths() {
-        let file = safetensors(&table(), json!({ "backbone": "x" })).unwrap();
-        let length = u64::from_le_bytes(file[..8].try_into().unwrap()) as usize;
-        let header: serde_json::Value = serde_json::from_slice(&file[8..8 + length]).unwrap();
-        let paths: Vec<String> = serde_json::from_str(header["__metadata__"]["paths"].as_str().unwrap()).unwrap();
-        assert_eq!((paths, file.len() - 8 - length, length % 8), (table().paths, 24, 0));
+        let about = json!({ "paths": table().paths });
+        let file = safetensors(&table(), &about).unwrap();
+        let (_, metadata) = SafeTensors::read_metadata(&file).unwrap();
+        let kept = metadata.metadata().as_ref().unwrap()[ENTRY].clone();
+        assert_eq!(serde_json::from_str::<Value>(&kept).unwrap(), about);
+        let tensors = SafeTensors::deserialize(&file).unwrap();
+        let features = tensors.tensor("features").unwrap();
+        assert_eq!((features.shape(), features.data()), (&[2, 3][..], &bytes(&table().values)[..]));
     }
 }

@@ -8,7 +8,7 @@ use std::{
 /// The program in a directory, nobody at the keyboard.
 pub fn rehearsal(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rehearsal"));
-    // Features of photos are kept there, not in the home of whoever runs the tests.
+    // The cache of features, so that tests do not write to the user's home.
     command.env("XDG_DATA_HOME", env!("CARGO_TARGET_TMPDIR"));
     command.current_dir(directory).args(arguments).stdin(Stdio::null());
     command

@@ -76,6 +76,15 @@ impl Exact {
         photos: &BTreeSet<Digest>,
         features: &Features,
     ) -> Result<Removed, ModelError> {
+        let removed = self.take_out(photos, features)?;
+        if !removed.digests.is_empty() {
+            self.update()?;
+        }
+        Ok(removed)
+    }
+
+    /// Takes photos out of the sums and the memory; the head stays as it was.
+    pub(super) fn take_out(&mut self, photos: &BTreeSet<Digest>, features: &Features) -> Result<Removed, ModelError> {
         let mut removed = Removed::default();
         for digest in photos {
             if self.take_given(*digest).is_some() {
@@ -98,9 +107,7 @@ impl Exact {
         if let Some(last) = last {
             self.check_classes(&last)?;
         }
-        if !removed.digests.is_empty() {
-            self.update()?;
-        }
+        self.check_kept()?;
         Ok(removed)
     }
 

@@ -101,6 +101,10 @@ impl Learning<'_> {
             self.found.given_known += 1;
             return;
         }
+        // The first class stays, as for all photos.
+        if self.exact.given_as(digest).is_some() {
+            return;
+        }
         let kept = Kept { digest, source, feature: extracted.feature, thumbnail: extracted.thumbnail };
         match self.exact.classes.get_mut(&*photo.class) {
             Some(class) => self.found.given += usize::from(class.add_given(kept)),

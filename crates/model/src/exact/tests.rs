@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::{Contents, Features};
 
 const DIMENSIONS: usize = 6;
 const NAMES: [&str; 4] = ["boots", "clogs", "mules", "pumps"];
