@@ -57,6 +57,9 @@ pub enum BackboneError {
     /// A network gives NaN or infinity for a photo.
     #[error("the features of {} by {backbone} contain NaN or infinity: the network cannot be used", path.display())]
     NotFiniteFeatures { backbone: String, path: PathBuf },
+    /// A network gives NaN or infinity for an image of a data set.
+    #[error("features of {split} image {number} by {backbone} contain NaN or infinity: the network cannot be used")]
+    NotFiniteImage { backbone: String, split: &'static str, number: usize },
     /// A network gives another number of features than it should.
     #[error("{backbone} gives {found} numbers, expected {expected}")]
     Count { backbone: String, found: usize, expected: usize },

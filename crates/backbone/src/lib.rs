@@ -5,6 +5,7 @@
 mod backbone;
 mod cache;
 pub mod catalogue;
+mod dataset;
 mod dinov2;
 mod error;
 mod export;
@@ -25,6 +26,7 @@ mod weights;
 pub use backbone::Backbone;
 pub use cache::FeatureCache;
 pub use catalogue::{BackboneName, Card, open, open_file};
+pub use dataset::{features_by, features_of};
 pub use dinov2::DinoV2Small;
 pub use error::BackboneError;
 pub use export::{ExportError, Limits, export_onnx};

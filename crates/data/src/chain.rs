@@ -1,6 +1,6 @@
 //! Concatenated data sets: `cifar10+fashion-mnist`.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{fmt, path::Path, str::FromStr, sync::Arc};
 
 use rehearsal_files::sha256::finish;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -135,6 +135,19 @@ impl Chained {
     }
 }
 
+impl Chained {
+    /// The source of an image, and the image's number there.
+    fn source_of(&self, split: Split, mut index: usize) -> (&dyn Source, usize) {
+        for source in &self.sources {
+            match source.labels(split).len() {
+                length if index < length => return (&**source, index),
+                length => index -= length,
+            }
+        }
+        panic!("an index beyond the last image");
+    }
+}
+
 /// The names of the classes; a name that two data sets have is prefixed with the data set's.
 fn names(sources: &[Arc<dyn Source>], datasets: &[Dataset]) -> Vec<String> {
     let all = || sources.iter().flat_map(|source| source.class_names());
@@ -159,14 +172,14 @@ impl Source for Chained {
         &self.labels[split as usize]
     }
 
-    fn image(&self, split: Split, mut index: usize) -> Result<Image, DataError> {
-        for source in &self.sources {
-            match source.labels(split).len() {
-                length if index < length => return source.image(split, index),
-                length => index -= length,
-            }
-        }
-        panic!("an index beyond the last image");
+    fn image(&self, split: Split, index: usize) -> Result<Image, DataError> {
+        let (source, index) = self.source_of(split, index);
+        source.image(split, index)
+    }
+
+    fn file(&self, split: Split, index: usize) -> Option<&Path> {
+        let (source, index) = self.source_of(split, index);
+        source.file(split, index)
     }
 
     fn sha256(&self) -> &str {

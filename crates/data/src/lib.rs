@@ -30,6 +30,7 @@ pub mod clean;
 mod dataset;
 pub mod decode;
 mod error;
+pub mod feature_set;
 #[cfg(feature = "fetch")]
 pub mod fetch;
 #[cfg_attr(not(feature = "fetch"), allow(dead_code, reason = "some functions are for fetching only"))]
@@ -67,7 +68,7 @@ pub use error::DataError;
 pub use in_memory::InMemory;
 pub use incomplete::{Count, Incomplete};
 pub use limits::LONGEST_SIDE;
-pub use pixels::{Image, ImageShape};
+pub use pixels::{Image, ImageShape, InputShape, feature_view};
 pub use preprocessing::{Interpolation, PhotoFile, Preprocessing};
 pub use progress::{Progress, Unit};
 pub use rehearsal_files::text::printable;

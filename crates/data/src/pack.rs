@@ -135,6 +135,8 @@ struct Part {
     domains: Vec<u16>,
     /// The place of each image in the pack: files that are not images have a place, but no index.
     places: Vec<u32>,
+    /// The file of each image.
+    paths: Vec<PathBuf>,
     skipped: Vec<Skipped>,
     /// Labels, domains and the digests of all files.
     files: Vec<u8>,
@@ -142,7 +144,7 @@ struct Part {
 
 impl Part {
     fn new(images: Checked, chunks: &[Chunk], entries: &[Entry], skip_bad: bool) -> Result<Self, DataError> {
-        let (mut labels, mut domains, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut labels, mut domains, mut places, mut paths) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut skipped, mut files) = (Vec::new(), Vec::new());
         for (chunk, entries) in chunks.iter().zip(entries.chunks(format::CHUNK)) {
             let digests = chunk.digests().into_iter().fold(Sha256::new(), Sha256::chain_update);
@@ -158,11 +160,12 @@ impl Part {
                         places.push((chunk.number * format::CHUNK + index) as u32);
                         labels.push(entry.label);
                         domains.push(entry.domain);
+                        paths.push(path);
                     }
                 }
             }
         }
-        Ok(Self { images, labels, domains, places, skipped, files })
+        Ok(Self { images, labels, domains, places, paths, skipped, files })
     }
 }
 
@@ -199,6 +202,10 @@ impl Source for Packed {
 
     fn sha256(&self) -> &str {
         &self.sha256
+    }
+
+    fn file(&self, split: Split, index: usize) -> Option<&Path> {
+        self.parts[split as usize].paths.get(index).map(PathBuf::as_path)
     }
 
     fn domain_names(&self) -> &[String] {

@@ -24,8 +24,65 @@ impl ImageShape {
     }
 }
 
-/// An image: `[height, width, channels]` bytes, shared, never changed. Images of a pack stay in the
-/// mapped file, so that keeping one costs a few bytes.
+/// What the bytes of a sample are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum InputShape {
+    /// Pixels of an image.
+    Pixels(ImageShape),
+    /// Features of a photo by a pre-trained backbone, then those of the mirrored photo: integers of 16
+    /// bits, little-endian.
+    Features {
+        /// Features of one photo.
+        features: usize,
+    },
+}
+
+impl InputShape {
+    /// Bytes of one sample.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Pixels(shape) => shape.bytes(),
+            Self::Features { features } => VIEWS * VALUE * features,
+        }
+    }
+
+    /// The axes of one sample in an array of bytes.
+    pub fn axes(self) -> [usize; 3] {
+        match self {
+            Self::Pixels(ImageShape { height, width, channels }) => [height, width, channels],
+            Self::Features { features } => [VIEWS, features, VALUE],
+        }
+    }
+
+    /// As a network reads it: features are the channels of one pixel.
+    pub fn image(self) -> ImageShape {
+        match self {
+            Self::Pixels(shape) => shape,
+            Self::Features { features } => ImageShape { height: 1, width: 1, channels: features },
+        }
+    }
+}
+
+impl From<ImageShape> for InputShape {
+    fn from(shape: ImageShape) -> Self {
+        Self::Pixels(shape)
+    }
+}
+
+/// The photo and its mirror image.
+const VIEWS: usize = 2;
+/// Bytes of a feature.
+const VALUE: usize = 2;
+
+/// The features of a photo (`view` 0), or of its mirror image (`view` 1), of the bytes of a sample.
+pub fn feature_view(sample: &[u8], view: usize) -> impl Iterator<Item = i16> {
+    let values = &sample[view * (sample.len() / VIEWS)..][..sample.len() / VIEWS];
+    values.as_chunks().0.iter().map(|bytes| i16::from_le_bytes(*bytes))
+}
+
+/// An image: `[height, width, channels]` bytes, shared, never changed; or a sample of features
+/// ([`InputShape`]). Images of a pack stay in the mapped file, so that keeping one costs a few bytes.
 #[derive(Clone)]
 pub struct Image(Bytes);
 

@@ -1,8 +1,8 @@
 //! A data set, opened.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::{DataError, Image, ImageShape, Incomplete, photos::Ignored};
+use crate::{DataError, Image, ImageShape, Incomplete, InputShape, photos::Ignored};
 
 /// The two parts of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,15 @@ pub trait Source: Send + Sync {
     fn image(&self, split: Split, index: usize) -> Result<Image, DataError>;
     /// SHA-256 of all bytes of the data set, in hexadecimal.
     fn sha256(&self) -> &str;
+
+    /// What the bytes of [`Source::image`] are: pixels, unless they are features.
+    fn input(&self) -> InputShape {
+        InputShape::Pixels(self.shape())
+    }
+    /// The file of an image, if each image is a file.
+    fn file(&self, _: Split, _index: usize) -> Option<&Path> {
+        None
+    }
 
     /// The names of the domains, if the same classes were recorded under several conditions (the
     /// sessions of CORe50).

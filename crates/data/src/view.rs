@@ -1,6 +1,6 @@
 //! A data set in another size, with more channels, or with fewer images than were published.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use crate::{DataError, Image, ImageShape, Incomplete, Skipped, Source, Split, decode::resized, photos::Ignored};
 
@@ -48,6 +48,10 @@ impl Source for View {
 
     fn sha256(&self) -> &str {
         self.inner.sha256()
+    }
+
+    fn file(&self, split: Split, index: usize) -> Option<&Path> {
+        self.inner.file(split, index)
     }
 
     fn domain_names(&self) -> &[String] {

@@ -28,9 +28,18 @@ impl Feature {
         }
         let square: f64 = values.iter().map(|&value| f64::from(value).powi(2)).sum();
         let scale = if square > 0.0 { FRACTION * (values.len() as f64 / square).sqrt() } else { 0.0 };
-        // A cast from float to integer saturates; −32768 is left out so that ± are alike.
-        let round = |&value: &f32| ((f64::from(value) * scale).round() as i16).max(-i16::MAX);
-        Ok(Self(values.iter().map(round).collect()))
+        Ok(Self(values.iter().map(|&value| rounded(f64::from(value) * scale)).collect()))
+    }
+
+    /// From coordinates that are scaled already: rounded and limited as those of [`Feature::new`].
+    ///
+    /// # Errors
+    /// A coordinate is NaN or infinite.
+    pub fn from_scaled(values: &[f32]) -> Result<Self, NotFinite> {
+        if values.iter().any(|value| !value.is_finite()) {
+            return Err(NotFinite);
+        }
+        Ok(Self(values.iter().map(|&value| rounded(f64::from(value) * FRACTION)).collect()))
     }
 
     /// From integers that were kept.
@@ -69,6 +78,11 @@ impl Feature {
     }
 }
 
+/// A cast from float to integer saturates; −32768 is left out so that ± are alike.
+fn rounded(value: f64) -> i16 {
+    (value.round() as i16).max(-i16::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,6 +97,8 @@ mod tests {
         assert_eq!(Feature::new(&peak).unwrap().raw()[7], -i16::MAX);
         assert_eq!(Feature::new(&[1.0, f32::NAN]), Err(NotFinite));
         assert_eq!(Feature::new(&[f32::INFINITY]), Err(NotFinite));
+        assert_eq!(Feature::from_scaled(&[0.5, -9.0]).unwrap().raw(), [2048, -i16::MAX]);
+        assert_eq!(Feature::from_scaled(&[f32::NAN]), Err(NotFinite));
     }
 
     #[test]

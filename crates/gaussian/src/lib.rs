@@ -28,8 +28,10 @@ mod cholesky;
 mod dense;
 mod feature;
 mod head;
+mod linear;
 mod sums;
 
 pub use feature::{Feature, NotFinite};
 pub use head::Head;
+pub use linear::Linear;
 pub use sums::{ClassSum, Sums};

@@ -105,6 +105,12 @@ impl Plan {
         Self(layers.map(layer).collect())
     }
 
+    /// One hidden layer of `width` units: a convolution of one pixel.
+    pub fn hidden(channels: usize, width: usize) -> Self {
+        let conv = Convolution { kernel: 1, stride: 1, cin: channels, cout: width };
+        Self(vec![Part::Layer(PlannedLayer::new("hidden", conv))])
+    }
+
     /// Every layer, in the order of parameters: of a block the first, the second, the shortcut.
     pub fn layers(&self) -> impl Iterator<Item = &PlannedLayer> {
         self.0.iter().flat_map(|part| {

@@ -138,7 +138,8 @@ impl Config {
     /// Epochs of each task of the plan. Joint training has one task, and as many epochs as all tasks
     /// together would have.
     pub fn epochs(&self) -> usize {
-        let epochs = self.learner.epochs.unwrap_or(1);
+        let kind = self.learner.method.kind;
+        let epochs = if kind.is_closed_form() { 1 } else { self.learner.epochs.unwrap_or(1) };
         if self.learner.method.kind.learns_jointly() { epochs * self.tasks } else { epochs }
     }
 
@@ -251,7 +252,7 @@ mod tests {
     fn settings_that_make_no_sense_are_refused() {
         assert_eq!(
             refusal("method = 'prc'"),
-            "line 1: `method`: there is no method `prc`: did you mean `pcr`? choose one of fine-tune, joint, er, a-gem, der-pp, aser, er-ace, cls-er, pcr"
+            "line 1: `method`: there is no method `prc`: did you mean `pcr`? choose one of fine-tune, joint, er, a-gem, der-pp, aser, er-ace, cls-er, pcr, gaussian, ncm, ridge"
         );
         assert!(refusal("dataset = 'cifar'").contains("did you mean `cifar10`"));
         assert!(refusal("retrieval = 'ballanced'").contains("did you mean `balanced`"));

@@ -86,7 +86,7 @@ impl Diagnostics {
 
     /// Counts what a step did; `before` is the network before the step, `learner` the one after it.
     pub fn observe(&mut self, step: &Step, before: &Network, learner: &Learner) {
-        let (seen, shape) = (learner.classes().seen(), learner.shape());
+        let (seen, shape) = (learner.classes().seen(), learner.input());
         self.count(step, seen, learner.cursor().task);
         self.alignment_due |= learner.cursor().steps.is_multiple_of(ALIGNMENT_EVERY);
         if self.alignment_due {
@@ -323,7 +323,7 @@ mod tests {
             candidates: [-0.1, 17.0].map(|loss_change| Candidate { slot: Slot(0), loss_change }).to_vec(),
             features: None,
         };
-        let probe = &mut NetworkProbe { network: &network, seen: 2, shape: SHAPE };
+        let probe = &mut NetworkProbe { network: &network, seen: 2, shape: SHAPE.into() };
         diagnostics.count(&step([None; 3]), 2, 0);
         diagnostics.compare_gradients(&step([None; 3]), probe);
         assert!(diagnostics.alignment_high.is_none(), "chosen for another reason");

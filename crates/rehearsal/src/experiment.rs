@@ -16,7 +16,8 @@ use rehearsal_runs::{Computed, DirectoryError, Recalibrations, Record, RunDirect
 pub use error::ExperimentError;
 pub use progress::{LastStep, Progress};
 
-use rehearsal_data::Source;
+use rehearsal_backbone::features_by;
+use rehearsal_data::{Progress as DataProgress, Request, Source};
 
 use crate::{
     config::{Config, ConfigError, LearnerConfig, PartialConfig, Recalibrate},
@@ -69,7 +70,7 @@ impl Experiment {
     /// See [`ExperimentError`].
     pub fn new(settings: &PartialConfig, out: Option<&Path>) -> Result<Self, ExperimentError> {
         let config = settings.resolve()?;
-        let source = config.dataset.open(&config.request())?;
+        let source = open_data(&config, &())?;
         let mut experiment = Self::open(settings, source, Parts::new())?;
         if let Some(path) = out {
             experiment.write_to(path)?;
@@ -106,7 +107,7 @@ impl Experiment {
     /// # Errors
     /// See [`ExperimentError`].
     pub fn resume(directory: &Path, adjust: impl FnOnce(&mut PartialConfig)) -> Result<Self, ExperimentError> {
-        let open = |config: &Config| Ok(config.dataset.open(&config.request())?);
+        let open = |config: &Config| open_data(config, &());
         Self::resume_from(directory, adjust, open, Parts::new())
     }
 
@@ -151,7 +152,7 @@ impl Experiment {
         }
         let stream = Arc::new(Stream::new(source, &config.plan())?);
         let learner_config = LearnerConfig { epochs: Some(config.epochs()), ..config.learner.clone() };
-        let learner = Learner::new(learner_config, stream.shape(), stream.class_names(), parts)?;
+        let learner = Learner::new(learner_config, stream.input(), stream.class_names(), parts)?;
         let diagnostics = config.diagnostics.then(|| Diagnostics::new(learner.network()));
         let recalibration = (config.recalibrate != Recalibrate::Off).then(Recalibrations::default);
         let recalibrated = (config.recalibrate == Recalibrate::Both).then(AccuracyMatrix::default);
@@ -286,6 +287,19 @@ impl Journal {
             writeln!(text, "incomplete-data = {list}").expect("a string takes all");
         }
         text
+    }
+}
+
+/// The data of a run: images, or their features if the backbone is pre-trained. What is packed or computed at first
+/// use is told to `progress`.
+///
+/// # Errors
+/// They cannot be read or computed.
+pub fn open_data(config: &Config, progress: &dyn DataProgress) -> Result<Arc<dyn Source>, ExperimentError> {
+    let source = config.dataset.open(&Request { progress, ..config.request() })?;
+    match config.learner.network.backbone.pretrained() {
+        Some(name) => Ok(features_by(name, source, config.learner.threads, progress)?),
+        None => Ok(source),
     }
 }
 

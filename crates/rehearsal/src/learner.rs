@@ -51,7 +51,7 @@ pub use defaults::Defaults;
 pub use error::LearnerError;
 pub use extra::{Extra, ExtraArray, WithExtra};
 pub use fit::{Fit, FitOptions, Labelled};
-use footprint::{Use, check_memory, check_shape, parameters};
+use footprint::{Use, check_input, check_memory, check_shape, parameters};
 pub use footprint::{check_room, machine_memory};
 pub use parts::{BuildBackbone, CustomNames, Parts};
 pub use prediction::{Prediction, Probabilities};
@@ -72,7 +72,7 @@ use crate::{
     probe::Candidate,
     retrieval::{Retrieval, Retrieved},
     rng::{Rng, RngStream},
-    sample::{ImageShape, Sample, TaskId},
+    sample::{ImageShape, InputShape, Sample, TaskId},
     sample_probe::NetworkProbe,
     views::{AugmentationKey, ViewBatch},
 };
@@ -81,7 +81,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Learner {
     config: LearnerConfig,
-    shape: ImageShape,
+    shape: InputShape,
     classes: Classes,
     network: Network,
     method: Box<dyn Method>,
@@ -131,28 +131,29 @@ impl Learner {
     /// memory for it, or not its device.
     pub fn new<S: AsRef<str>>(
         config: LearnerConfig,
-        shape: ImageShape,
+        shape: impl Into<InputShape>,
         declared: &[S],
         parts: Parts,
     ) -> Result<Self, LearnerError> {
-        Self::new_to(Use::Learn, config, shape, declared, parts)
+        Self::new_to(Use::Learn, config, shape.into(), declared, parts)
     }
 
     fn new_to<S: AsRef<str>>(
         what: Use,
         config: LearnerConfig,
-        shape: ImageShape,
+        input: InputShape,
         declared: &[S],
         parts: Parts,
     ) -> Result<Self, LearnerError> {
         config.check()?;
-        check_shape(shape)?;
+        let shape = input.image();
+        check_input(&config, input)?;
         check_names(declared)?;
         if let Some((kind, expected, found)) = config.custom.difference(parts.names()) {
             let (expected, found) = (expected.to_owned(), found.to_owned());
             return Err(ConfigError::OtherPart { kind, expected, found }.into());
         }
-        let method = parts.method.unwrap_or_else(|| config.method.build());
+        let method = parts.method.unwrap_or_else(|| config.build_method(shape.channels));
         let room = |plan: Plan| check_memory(&config, &plan, shape, declared.len(), method.draws(), what);
         if parts.backbone.is_none() {
             room(config.network.plan(shape.channels))?;
@@ -167,7 +168,7 @@ impl Learner {
         }
         // A method without memory has neither: nothing is drawn from a memory without slots, and nothing stays there.
         let mut learner = Self {
-            shape,
+            shape: input,
             classes: Classes::declared(declared),
             network,
             method,
@@ -276,8 +277,13 @@ impl Learner {
         &self.config
     }
 
-    /// Height, width and channels of its images.
+    /// Height, width and channels of what its network reads.
     pub fn shape(&self) -> ImageShape {
+        self.shape.image()
+    }
+
+    /// What its samples are.
+    pub fn input(&self) -> InputShape {
         self.shape
     }
 
@@ -345,7 +351,7 @@ fn new_network(
 ) -> Network {
     let architecture = Architecture {
         backbone: config.network.backbone,
-        width: config.network.width,
+        width: config.network.plan_width(),
         head: method.head(),
         classes,
         input: shape,

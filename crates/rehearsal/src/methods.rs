@@ -1,6 +1,7 @@
 //! Methods: what a step minimises.
 
 mod a_gem;
+mod closed_form;
 mod cls_er;
 mod der_pp;
 mod er;
@@ -13,6 +14,7 @@ use dyn_clone::DynClone;
 use serde::{Deserialize, Serialize};
 
 pub use a_gem::AGem;
+pub use closed_form::{ClosedForm, Solver};
 pub use cls_er::{ClsEr, ClsErOptions};
 pub use der_pp::{DerPp, DerPpOptions};
 pub use er::{Er, Reduction};
@@ -129,6 +131,9 @@ pub trait Method: DynClone + Send + Sync {
         let _ = (network, steps, rng);
     }
 
+    /// Called when all steps of a task have been taken.
+    fn end_task(&mut self) {}
+
     /// The network that predicts.
     fn predictor<'a>(&'a self, network: &'a Network) -> &'a Network {
         network
@@ -195,6 +200,12 @@ pub enum MethodKind {
     ClsEr,
     /// Proxy-based contrastive replay.
     Pcr,
+    /// One Gaussian per class with a shared covariance, computed from sums: the head of `rehearsal learn`.
+    Gaussian,
+    /// The nearest class mean.
+    Ncm,
+    /// Ridge regression.
+    Ridge,
 }
 choice!(
     MethodKind,
@@ -208,6 +219,9 @@ choice!(
     ErAce = "er-ace",
     ClsEr = "cls-er",
     Pcr = "pcr",
+    Gaussian = "gaussian",
+    Ncm = "ncm",
+    Ridge = "ridge",
 );
 
 /// What a step minimises, on which views, with the options of every method.
@@ -224,6 +238,9 @@ pub struct MethodConfig {
     pub denominator: Denominator,
     /// PCR, ER and ASER: how the losses of new and replayed samples are joined.
     pub reduction: Reduction,
+    /// Ridge regression: the penalty, relative to the features' mean square.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ridge: Option<f64>,
     /// DER++.
     #[serde(flatten)]
     pub der_pp: DerPpOptions,
@@ -246,6 +263,9 @@ impl MethodConfig {
             return Err(ConfigError::Head(*kind));
         }
         positive("temperature", *temperature)?;
+        if let Some(ridge) = self.ridge {
+            positive("ridge", ridge)?;
+        }
         not_negative("der-alpha", der_pp.alpha)?;
         not_negative("der-beta", der_pp.beta)?;
         not_negative("consistency", cls_er.consistency)?;
@@ -255,8 +275,8 @@ impl MethodConfig {
         share("plastic-alpha", cls_er.plastic_alpha)
     }
 
-    /// The method, before its first step.
-    pub fn build(&self) -> Box<dyn Method> {
+    /// The method, before its first step. `scale` times the network's features have coordinates of about 1.
+    pub fn build(&self, scale: f32) -> Box<dyn Method> {
         let &Self { temperature, denominator, reduction, der_pp, er_ace, cls_er, .. } = self;
         match self.kind {
             MethodKind::FineTune | MethodKind::Joint => Box::new(FineTune),
@@ -266,14 +286,29 @@ impl MethodConfig {
             MethodKind::ErAce => Box::new(ErAce(er_ace)),
             MethodKind::ClsEr => Box::new(ClsEr::new(cls_er)),
             MethodKind::Pcr => Box::new(Pcr { temperature, denominator, reduction }),
+            MethodKind::Gaussian => Box::new(ClosedForm::new(Solver::Gaussian, scale)),
+            MethodKind::Ncm => Box::new(ClosedForm::new(Solver::NearestMean, scale)),
+            MethodKind::Ridge => Box::new(ClosedForm::new(Solver::Ridge(self.ridge.unwrap_or(RIDGE)), scale)),
         }
     }
 }
 
+/// The penalty of ridge regression, if none is given.
+const RIDGE: f64 = 0.01;
+
 impl MethodKind {
     /// The views it trains on unless the user says otherwise.
     pub fn default_views(self) -> Views {
-        if self == Self::Pcr { Views::Both } else { Views::Augmented }
+        match self {
+            Self::Pcr => Views::Both,
+            _ if self.is_closed_form() => Views::Raw,
+            _ => Views::Augmented,
+        }
+    }
+
+    /// Whether it is computed from sums, in one epoch, instead of step by step.
+    pub fn is_closed_form(self) -> bool {
+        matches!(self, Self::Gaussian | Self::Ncm | Self::Ridge)
     }
 
     /// The retrieval it uses unless the user names another.
@@ -298,7 +333,7 @@ impl MethodKind {
 
     /// Whether it has a memory to replay from.
     pub fn replays(self) -> bool {
-        !matches!(self, Self::FineTune | Self::Joint)
+        !matches!(self, Self::FineTune | Self::Joint) && !self.is_closed_form()
     }
 
     /// What it does and costs.
@@ -312,6 +347,9 @@ impl MethodKind {
             Self::Aser => ("er, with memory policy and retrieval aser unless named", ""),
             Self::ErAce => ("new samples do not push old classes away", ""),
             Self::ClsEr => ("two slowly averaged networks teach the working one", "three networks"),
+            Self::Gaussian => ("a Gaussian per class, from sums: what `learn` uses", "one epoch, no memory"),
+            Self::Ncm => ("the nearest class mean", "one epoch, no memory"),
+            Self::Ridge => ("ridge regression", "one epoch, no memory"),
             Self::Pcr => ("contrasts samples with one proxy per class", "two views of every sample"),
         };
         About { does, costs }

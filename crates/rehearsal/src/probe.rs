@@ -12,7 +12,7 @@ use crate::{
     device::{is_host, read_all},
     memory::Memory,
     network::{Network, Norm},
-    sample::{Class, ImageShape, Sample, Slot, to_tensor},
+    sample::{Class, InputShape, Sample, Slot, to_tensor},
     sample_probe::{NetworkProbe, SampleProbe},
     views::ViewBatch,
 };
@@ -67,7 +67,7 @@ pub struct Scoring {
     /// What normalises scored samples.
     pub norm: ScoreNorm,
     /// The shape of stored images.
-    pub shape: ImageShape,
+    pub shape: InputShape,
 }
 
 /// What is coming in: the samples, and the views of them that the method trains on.

@@ -4,7 +4,8 @@
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-pub use rehearsal_data::{Image, ImageShape};
+use rehearsal_data::feature_view;
+pub use rehearsal_data::{Image, ImageShape, InputShape};
 
 use crate::device::upload;
 
@@ -48,15 +49,35 @@ pub struct Sample {
     pub task: TaskId,
 }
 
-/// Bytes to a tensor `[n, height, width, channels]` of values in [0, 1]. `byte as f32 / 255` is exact both ways.
-pub fn to_tensor<'a>(images: impl ExactSizeIterator<Item = &'a [u8]>, shape: ImageShape, device: &Device) -> Tensor<4> {
-    let count = images.len();
-    let mut values = Vec::with_capacity(count * shape.bytes());
-    for image in images {
-        assert_eq!(image.len(), shape.bytes(), "an image of another shape");
-        values.extend(image.iter().map(|&byte| f32::from(byte) / 255.0));
+/// Bytes to a tensor `[n, height, width, channels]`: pixels to values in [0, 1] (`byte as f32 / 255` is exact
+/// both ways), features to vectors of length 1.
+pub fn to_tensor<'a>(
+    samples: impl ExactSizeIterator<Item = &'a [u8]>,
+    shape: impl Into<InputShape>,
+    device: &Device,
+) -> Tensor<4> {
+    let (count, shape) = (samples.len(), shape.into());
+    let ImageShape { height, width, channels } = shape.image();
+    let mut values = Vec::with_capacity(count * height * width * channels);
+    for sample in samples {
+        assert_eq!(sample.len(), shape.bytes(), "a sample of another shape");
+        match shape {
+            InputShape::Pixels(_) => values.extend(sample.iter().map(|&byte| f32::from(byte) / 255.0)),
+            InputShape::Features { features } => {
+                let scale = 1.0 / (FEATURE_ONE * feature_scale(features));
+                values.extend(feature_view(sample, 0).map(|value| f32::from(value) * scale));
+            }
+        }
     }
-    upload(TensorData::new(values, [count, shape.height, shape.width, shape.channels]), device)
+    upload(TensorData::new(values, [count, height, width, channels]), device)
+}
+
+/// The integer of a feature whose value is 1.
+const FEATURE_ONE: f32 = 4096.0;
+
+/// Stored features have a mean square of 1: divided by this they have a length of 1.
+pub(crate) fn feature_scale(features: usize) -> f32 {
+    (features as f32).sqrt()
 }
 
 #[cfg(test)]
@@ -71,6 +92,14 @@ mod tests {
         let back: Vec<u8> =
             tensor.into_data().try_to_vec::<f32>().unwrap().iter().map(|value| (value * 255.0) as u8).collect();
         assert_eq!(back, bytes, "V13: round trip exact");
+    }
+
+    #[test]
+    fn stored_features_become_vectors_of_length_1() {
+        let sample: Vec<u8> = [4096_i16, -4096, 4096, 4096, 1, 2, 3, 4].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let tensor = to_tensor([&sample[..]].into_iter(), InputShape::Features { features: 4 }, &Device::flex());
+        assert_eq!(tensor.dims(), [1, 1, 1, 4]);
+        assert_eq!(tensor.into_data().try_to_vec::<f32>().unwrap(), [0.5, -0.5, 0.5, 0.5], "not the mirror image's");
     }
 
     #[test]

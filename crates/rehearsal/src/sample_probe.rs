@@ -7,7 +7,7 @@ use crate::{
     gradients::Gradients,
     losses::cross_entropy_seen,
     network::{Network, Norm},
-    sample::{Class, ImageShape, Sample, to_tensor},
+    sample::{Class, InputShape, Sample, to_tensor},
 };
 
 /// Images per batch of features: what is computed does not depend on it, and a draw of candidates
@@ -44,7 +44,7 @@ pub struct NetworkProbe<'a> {
     /// The classes `0..seen` share the loss.
     pub seen: usize,
     /// Of every image.
-    pub shape: ImageShape,
+    pub shape: InputShape,
 }
 
 impl SampleProbe for NetworkProbe<'_> {
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use crate::{methods::testing::network, sample::TaskId};
 
-    const SHAPE: ImageShape = ImageShape { height: 8, width: 8, channels: 1 };
+    const SHAPE: rehearsal_data::ImageShape = rehearsal_data::ImageShape { height: 8, width: 8, channels: 1 };
 
     fn samples(labels: &[u16]) -> Vec<Sample> {
         let image = |label: &u16| (0..64).map(|i: usize| ((i * (usize::from(*label) + 3)) % 256) as u8).collect();
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn features_of_an_image_do_not_depend_on_those_beside_it() {
         let network = network(4);
-        let mut probe = NetworkProbe { network: &network, seen: 4, shape: SHAPE };
+        let mut probe = NetworkProbe { network: &network, seen: 4, shape: SHAPE.into() };
         let together = probe.features(&samples(&[0, 1, 2]));
         assert_eq!(together[1], probe.features(&samples(&[1]))[0]);
         assert_ne!(together[0], together[1]);
@@ -100,7 +100,7 @@ mod tests {
     fn gradients_are_those_of_the_mean_loss_over_seen_classes_in_eval_mode() {
         let network = network(4);
         let samples = samples(&[0, 1]);
-        let found = NetworkProbe { network: &network, seen: 2, shape: SHAPE }.gradient(&samples);
+        let found = NetworkProbe { network: &network, seen: 2, shape: SHAPE.into() }.gradient(&samples);
         let images = to_tensor(samples.iter().map(|sample| &*sample.image), SHAPE, &network.device());
         let expected = |norm, seen| {
             let logits = network.logits(images.clone(), norm);

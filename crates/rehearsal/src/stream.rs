@@ -9,7 +9,7 @@ pub use error::StreamError;
 
 use crate::{
     learner::Samples,
-    sample::{ImageShape, Sample, TaskId},
+    sample::{InputShape, Sample, TaskId},
 };
 use cut::{Entry, Task, cut};
 use rehearsal_data::{DataError, Source, Split, choice};
@@ -99,9 +99,9 @@ impl Stream {
         Ok(Self { source, tasks, class_names, batch: plan.batch })
     }
 
-    /// Height, width and channels of the images.
-    pub fn shape(&self) -> ImageShape {
-        self.source.shape()
+    /// What its samples are.
+    pub fn input(&self) -> InputShape {
+        self.source.input()
     }
 
     /// The tasks, in order.

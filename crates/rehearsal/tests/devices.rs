@@ -103,7 +103,7 @@ fn draws_are_scored_together_as_they_are_apart() {
     let images = to_tensor(stored.iter().map(|sample| &*sample.image), shape, &network.device());
     let views = ViewBatch { images, labels: stored.iter().map(|sample| sample.label).collect() };
     let draws: [Vec<Slot>; 2] = [(0..9).map(Slot).collect(), (6..15).map(Slot).collect()];
-    let scoring = Scoring { lr: 0.1, norm: ScoreNorm::Batch, shape };
+    let scoring = Scoring { lr: 0.1, norm: ScoreNorm::Batch, shape: shape.into() };
     let incoming = Incoming { samples: &[], views: &views, seen: 4 };
     let mark = &mut |_| {};
     let mut probe = StepProbe::new(network, memory, incoming, scoring, mark);

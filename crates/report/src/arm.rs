@@ -39,7 +39,7 @@ pub enum Replay {
 }
 
 /// The methods in the order of the paper's Table 1, between both baselines; others follow by name.
-const METHODS: [(&str, &str); 9] = [
+const METHODS: [(&str, &str); 12] = [
     ("fine-tune", "fine-tune"),
     ("er", "ER"),
     ("a-gem", "A-GEM"),
@@ -48,6 +48,9 @@ const METHODS: [(&str, &str); 9] = [
     ("er-ace", "ER-ACE"),
     ("cls-er", "CLS-ER"),
     ("pcr", "PCR"),
+    ("ncm", "nearest mean"),
+    ("ridge", "ridge"),
+    ("gaussian", "Gaussian"),
     ("joint", "joint"),
 ];
 
@@ -61,7 +64,7 @@ type PaperOption = (&'static str, &'static str, fn(&Arm) -> bool);
 
 /// The options of the paper, or of the papers whose methods it compares: name, value, and the arms that
 /// use it. Options that are not listed are not known to be the paper's.
-const PAPER_OPTIONS: [PaperOption; 21] = [
+const PAPER_OPTIONS: [PaperOption; 22] = [
     ("candidates", "50", Arm::scores),
     ("score-norm", "batch", Arm::scores),
     ("views", "both", |arm| arm.method == "pcr"),
@@ -69,6 +72,8 @@ const PAPER_OPTIONS: [PaperOption; 21] = [
     ("temperature", "0.09", |arm| arm.method == "pcr"),
     ("denominator", "multiset", |arm| arm.method == "pcr"),
     ("reduction", "mean", |arm| matches!(arm.method.as_str(), "er" | "aser" | "pcr")),
+    // No paper's: a reference of ours.
+    ("ridge", "0.01", |arm| arm.method == "ridge"),
     ("der-alpha", "0.5", |arm| arm.method == "der-pp"),
     ("der-beta", "0.5", |arm| arm.method == "der-pp"),
     ("task-free", "false", |arm| arm.method == "er-ace"),

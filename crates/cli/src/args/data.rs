@@ -13,6 +13,7 @@ Examples:
   rehearsal data verify cifar100                      check every file and every record
   rehearsal data preview folder --data my -o my.png   draw what the learner sees
   rehearsal data stats fashion-mnist --json | jq .mean
+  rehearsal data features cifar100                    compute features once, for `run --backbone`
   rehearsal data clean --data my --dry-run            list packed images that no data set uses
 
 Data sets are in --data DIR, else in $REHEARSAL_DATA, else in the platform's data directory (~/.local/share/rehearsal).";
@@ -36,6 +37,8 @@ pub enum Verb {
     Preview(Preview),
     /// Count images per class and split, channel means, duplicates between train and test
     Stats(Look),
+    /// Compute the features of a data set by a pre-trained backbone, for `run --backbone NAME`
+    Features(Features),
     /// Remove packed images that no data set uses
     Clean(Clean),
 }
@@ -99,6 +102,18 @@ pub struct Preview {
     /// Show test images instead of training images
     #[arg(long)]
     pub test: bool,
+}
+
+#[derive(clap::Args)]
+pub struct Features {
+    #[command(flatten)]
+    pub which: Which,
+    /// Which backbone: see `rehearsal backbone list`
+    #[arg(long, value_name = "NAME", default_value = "efficientnet-lite0")]
+    pub backbone: String,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
 }
 
 #[derive(clap::Args)]

@@ -162,7 +162,7 @@ mod tests {
             let used = resolved(settings, setting.name);
             match (setting.name, used) {
                 // Words for what depends on the data, the machine or the method.
-                ("threads" | "tasks", Some(_)) | ("data" | "size", None) => {}
+                ("threads" | "tasks", Some(_)) | ("data" | "size" | "hidden" | "ridge", None) => {}
                 (name, None) => assert!(["all", "false"].contains(&default.as_str()) || name == "stream", "{name}"),
                 ("retrieval" | "memory-policy" | "views", Some(used)) => {
                     assert!(default.starts_with(&used), "{default}");
@@ -175,6 +175,8 @@ mod tests {
             assert!(PartialConfig::default_text(name).unwrap().ends_with(&resolved(&aser, name).unwrap()));
         }
         assert!(PartialConfig::default_text("views").unwrap().ends_with(&resolved(&aser, "views").unwrap()));
+        let ridge = PartialConfig::parse("method = 'ridge'").unwrap();
+        assert_eq!(PartialConfig::default_text("ridge"), resolved(&ridge, "ridge"));
         assert!(help::<RunVerb>(Setting::find("lr").unwrap()).ends_with("[default: 0.1]"));
     }
 

@@ -1,6 +1,7 @@
 //! `rehearsal data`: lists, fetches, verifies and shows data sets.
 
 mod clean;
+mod features;
 mod fetch;
 mod list;
 mod preview;
@@ -25,6 +26,7 @@ pub fn data(args: &Data) -> Result<ExitCode> {
         Verb::Verify(look) => verify::verify(look),
         Verb::Preview(preview) => preview::preview(preview),
         Verb::Stats(look) => stats::stats(look),
+        Verb::Features(args) => features::features(args),
         Verb::Clean(clean) => clean::clean(clean),
     }
 }

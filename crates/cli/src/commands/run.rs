@@ -8,8 +8,7 @@ use std::{
 use anyhow::{Result, anyhow};
 use rehearsal::{
     config::PartialConfig,
-    datasets::Request,
-    experiment::{Experiment, ExperimentError, Outcome},
+    experiment::{Experiment, ExperimentError, Outcome, open_data},
 };
 use rehearsal_files::regular;
 use rehearsal_runs::{DirectoryError, Record, RunDirectory};
@@ -67,7 +66,7 @@ fn prepare(args: &Run) -> Result<Prepared> {
         }
         return Ok(Prepared::Finished(Box::new(record), directory.clone()));
     }
-    pack(&PartialConfig::parse(&RunDirectory::read_config(directory)?)?.overridden_by(&adjusted), args.quiet)?;
+    prepare_data(&PartialConfig::parse(&RunDirectory::read_config(directory)?)?.overridden_by(&adjusted), args.quiet)?;
     let experiment = Experiment::resume(directory, |saved| *saved = saved.overridden_by(&adjusted))?;
     if let ([_, .., now], false) = (&experiment.progress().computed[..], args.quiet) {
         message(&format!("continues on {now}: results are no longer those of one device"));
@@ -103,7 +102,7 @@ pub fn read_file(path: &Path) -> Result<PartialConfig> {
 
 fn begin_with(file: &PartialConfig, args: &Run) -> Result<Experiment> {
     let settings = file.overridden_by(&args.settings.settings()?);
-    pack(&settings, args.quiet)?;
+    prepare_data(&settings, args.quiet)?;
     match &args.out {
         Some(out) => Experiment::new(&settings, Some(out)).map_err(with_ways_out),
         None => begin_in_free_directory(&settings),
@@ -121,13 +120,14 @@ fn with_ways_out(error: ExperimentError) -> anyhow::Error {
     }
 }
 
-/// Decodes and packs image files with a progress bar, if that is not done yet.
-fn pack(settings: &PartialConfig, quiet: bool) -> Result<()> {
+/// Packs image files and computes features with a progress bar, if that is not done yet.
+fn prepare_data(settings: &PartialConfig, quiet: bool) -> Result<()> {
     let config = settings.resolve()?;
-    if quiet || !config.dataset.datasets().iter().any(|dataset| dataset.is_packed()) {
-        return Ok(());
+    let has_features = config.learner.network.backbone.pretrained().is_some();
+    let is_prepared = has_features || config.dataset.datasets().iter().any(|dataset| dataset.is_packed());
+    if !quiet && is_prepared {
+        open_data(&config, &Bar::default())?;
     }
-    config.dataset.open(&Request { progress: &Bar::default(), ..config.request() })?;
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::{
     device::DeviceError,
     methods::MethodKind,
+    network::BackboneKind,
     retrieval::{Ratio, RetrievalKind},
 };
 
@@ -36,6 +37,12 @@ pub enum ConfigError {
     /// A share that is not between 0 and 1.
     #[error("`{setting}` must be between 0 and 1, not {found}")]
     Share { setting: &'static str, found: f64 },
+    /// A hidden layer without features before it.
+    #[error("`hidden` is for a pre-trained backbone, such as `backbone = \"efficientnet-lite0\"`, not for {0}")]
+    Hidden(BackboneKind),
+    /// Samples that a backbone cannot read.
+    #[error("{backbone} learns from {}", if *is_pretrained { "features, and got pixels" } else { "pixels, and got features" })]
+    Input { backbone: BackboneKind, is_pretrained: bool },
     /// A velocity that would never end.
     #[error("`momentum` must be at least 0 and below 1, not {0}")]
     Momentum(f64),

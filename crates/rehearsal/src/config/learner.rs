@@ -9,11 +9,12 @@ use crate::{
     device::DeviceName,
     learner::{CustomNames, Defaults},
     memory::{GssOptions, Policy, PolicyKind},
-    methods::MethodConfig,
+    methods::{Method, MethodConfig},
     network::{BackboneKind, Kernels, Plan},
     optimizer::OptimizerConfig,
     probe::ScoreNorm,
     retrieval::{Ratio, Retrieval, RetrievalKind, RetrievalOptions},
+    sample::feature_scale,
     shapley::ShapleyOptions,
 };
 
@@ -67,6 +68,9 @@ pub struct NetworkConfig {
     pub backbone: BackboneKind,
     /// Channels after the first convolution.
     pub width: usize,
+    /// Units of a hidden layer between the features of a pre-trained backbone and the head; 0 for none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden: usize,
     /// Whether training changes the head alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub freeze_backbone: bool,
@@ -147,6 +151,7 @@ impl LearnerConfig {
             ("epochs", self.epochs.unwrap_or(1), 1_000_000),
             ("batch", self.batch, most),
             ("width", self.network.width, 4096),
+            ("hidden", self.network.hidden.max(1), 65_536),
             ("threads", self.threads, 1024),
             ("candidates", replay.candidates, most),
             ("gss-groups", replay.gss.groups, most),
@@ -161,6 +166,9 @@ impl LearnerConfig {
         ];
         if let Some(&(setting, found, most)) = limits.iter().find(|(_, found, most)| found > most) {
             return Err(ConfigError::TooLarge { setting, most, found });
+        }
+        if self.network.hidden > 0 && self.network.backbone.pretrained().is_none() {
+            return Err(ConfigError::Hidden(self.network.backbone));
         }
         self.device.check()?;
         self.method.check()?;
@@ -201,7 +209,26 @@ impl LearnerConfig {
 
 impl NetworkConfig {
     pub(crate) fn plan(&self, channels: usize) -> Plan {
-        self.backbone.plan(channels, self.width)
+        self.backbone.plan(channels, self.plan_width())
+    }
+
+    /// The width of its plan.
+    pub(crate) fn plan_width(&self) -> usize {
+        if self.backbone.pretrained().is_some() { self.hidden } else { self.width }
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl LearnerConfig {
+    /// The method, before its first step, for so many channels of an input.
+    pub(crate) fn build_method(&self, channels: usize) -> Box<dyn Method> {
+        // Of a pre-trained backbone features have a length of 1, unless there is a hidden layer behind them.
+        let is_unit = self.network.backbone.pretrained().is_some() && self.network.hidden == 0;
+        self.method.build(if is_unit { feature_scale(channels) } else { 1.0 })
     }
 }
 

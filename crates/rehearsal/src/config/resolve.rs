@@ -66,6 +66,7 @@ impl PartialConfig {
             network: NetworkConfig {
                 backbone: given.backbone,
                 width: given.width,
+                hidden: given.hidden,
                 freeze_backbone: false,
                 kernels: given.kernels,
             },
@@ -95,6 +96,7 @@ impl Completed {
             temperature: self.temperature,
             denominator: self.denominator,
             reduction: self.reduction,
+            ridge: self.ridge,
             der_pp: DerPpOptions { alpha: self.der_alpha, beta: self.der_beta },
             er_ace: ErAceOptions { task_free: self.task_free, head: self.head },
             cls_er: ClsErOptions {

@@ -88,7 +88,7 @@ impl Experiment {
 
     /// Whether it is the learner of this run: what its own header says must be what the run says.
     fn check_learner(&self, learner: &Learner) -> Result<(), String> {
-        if learner.config() != self.learner.config() || learner.shape() != self.learner.shape() {
+        if learner.config() != self.learner.config() || learner.input() != self.learner.input() {
             return Err("its learner has other settings, or images of another size".into());
         }
         let names = learner.classes().names().iter().map(|name| &**name);

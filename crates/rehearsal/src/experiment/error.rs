@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use rehearsal_backbone::BackboneError;
 use rehearsal_data::DataError;
 use rehearsal_runs::DirectoryError;
 use thiserror::Error;
@@ -19,6 +20,9 @@ pub enum ExperimentError {
     /// The data cannot be read.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// The pre-trained backbone cannot be used.
+    #[error(transparent)]
+    Backbone(#[from] BackboneError),
     /// The data cannot be cut as the settings ask.
     #[error(transparent)]
     Stream(#[from] StreamError),
@@ -41,6 +45,7 @@ impl ExperimentError {
     pub fn is_user_error(&self) -> bool {
         match self {
             Self::Data(error) => error.is_user_error(),
+            Self::Backbone(error) => error.is_user_error(),
             Self::Directory(error) => error.is_user_error(),
             Self::Learner(error) => error.is_user_error(),
             Self::Refused(_) | Self::Stream(_) | Self::Checkpoint { .. } => true,

@@ -9,7 +9,7 @@ use crate::{
     methods::MethodKind,
     network::BackboneKind,
     retrieval::RetrievalKind,
-    sample::ImageShape,
+    sample::{ImageShape, InputShape},
 };
 
 type Change = Arc<dyn Fn(&mut LearnerConfig) + Send + Sync>;
@@ -37,7 +37,7 @@ type Change = Arc<dyn Fn(&mut LearnerConfig) + Send + Sync>;
 #[derive(Clone)]
 pub struct LearnerBuilder {
     settings: PartialConfig,
-    shape: ImageShape,
+    shape: InputShape,
     declared: Vec<String>,
     parts: Parts,
     changes: Vec<Change>,
@@ -47,7 +47,7 @@ impl Learner {
     /// Describes a learner of PCR with balanced retrieval for colour images of 32×32, with the other
     /// [`Defaults`] of a model, unless told otherwise.
     pub fn builder() -> LearnerBuilder {
-        let shape = ImageShape { height: 32, width: 32, channels: 3 };
+        let shape = ImageShape { height: 32, width: 32, channels: 3 }.into();
         LearnerBuilder {
             settings: PartialConfig::default(),
             shape,
@@ -65,8 +65,8 @@ impl LearnerBuilder {
     }
 
     /// Images of any height, width and number of channels.
-    pub fn shape(mut self, shape: ImageShape) -> Self {
-        self.shape = shape;
+    pub fn shape(mut self, shape: impl Into<InputShape>) -> Self {
+        self.shape = shape.into();
         self
     }
 

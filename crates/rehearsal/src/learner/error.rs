@@ -37,9 +37,9 @@ pub enum LearnerError {
     /// An image is not of the size that the learner was made for.
     #[error(
         "image {index} has {found} bytes; this learner's images are {}×{} with {} channels, {} bytes",
-        shape.height, shape.width, shape.channels, shape.bytes()
+        shape.height, shape.width, shape.channels, expected
     )]
-    ImageSize { index: usize, found: usize, shape: ImageShape },
+    ImageSize { index: usize, found: usize, expected: usize, shape: ImageShape },
     /// A sample is of a class that has not appeared.
     #[error("a sample is of class {}, but only {seen} classes have appeared", class.0)]
     UnknownClass { class: Class, seen: usize },

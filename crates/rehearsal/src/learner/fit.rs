@@ -132,6 +132,7 @@ impl Learner {
                 return Ok(Fit { is_stopped: true, ..fit });
             }
         }
+        self.method.end_task();
         self.check_finite()?;
         if options.insert_rest {
             self.insert_rest(&batches)?;

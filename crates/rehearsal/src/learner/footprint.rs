@@ -5,15 +5,15 @@ use std::fs;
 
 use super::LearnerError;
 use crate::{
-    config::LearnerConfig,
+    config::{ConfigError, LearnerConfig},
     network::{Plan, one_image},
-    sample::ImageShape,
+    sample::{ImageShape, InputShape},
     views::Views,
 };
 
 /// The longest side of an image, and the most channels: their product is a number of bytes.
 const LONGEST_SIDE: usize = 1 << 15;
-const MOST_CHANNELS: usize = 1 << 10;
+const MOST_CHANNELS: usize = 1 << 16;
 
 /// Numbers of a network, in floats: what is drawn, and what is kept of each image while it trains.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +36,15 @@ pub(super) fn check_shape(shape: ImageShape) -> Result<(), LearnerError> {
     let ImageShape { height, width, channels } = shape;
     let sides = (1..=LONGEST_SIDE).contains(&height) && (1..=LONGEST_SIDE).contains(&width);
     if sides && (1..=MOST_CHANNELS).contains(&channels) { Ok(()) } else { Err(LearnerError::Shape { shape }) }
+}
+
+/// Refuses samples that do not fit the backbone: features are for those that are pre-trained, pixels for the others.
+pub(super) fn check_input(config: &LearnerConfig, input: InputShape) -> Result<(), LearnerError> {
+    let is_pretrained = config.network.backbone.pretrained().is_some() && config.custom.custom_backbone.is_none();
+    if is_pretrained != matches!(input, InputShape::Features { .. }) {
+        return Err(ConfigError::Input { backbone: config.network.backbone, is_pretrained }.into());
+    }
+    check_shape(input.image())
 }
 
 /// Refuses a learner with a built-in backbone that replays once in a step, if the system tells how

@@ -149,7 +149,10 @@ impl Learner {
     pub(super) fn check_images<'a>(&self, images: impl Iterator<Item = &'a Image>) -> Result<(), LearnerError> {
         let shape = self.shape;
         match images.enumerate().find(|(_, image)| image.len() != shape.bytes()) {
-            Some((index, image)) => Err(LearnerError::ImageSize { index, found: image.len(), shape }),
+            Some((index, image)) => {
+                let (expected, shape) = (shape.bytes(), shape.image());
+                Err(LearnerError::ImageSize { index, found: image.len(), expected, shape })
+            }
             None => Ok(()),
         }
     }

@@ -23,7 +23,7 @@ use crate::{
     device::DeviceName,
     memory::{Memorized, Memory},
     network::{Array, HeadKind, State, StateError},
-    sample::{Class, ImageShape, Sample, TaskId},
+    sample::{Class, InputShape, Sample, TaskId},
 };
 
 const NETWORK: &str = "network.";
@@ -49,8 +49,10 @@ struct Header {
     /// Those that are no longer predicted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     retired: Vec<u16>,
-    image: ImageShape,
-    preprocessing: Preprocessing,
+    image: InputShape,
+    /// Of pixels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    preprocessing: Option<Preprocessing>,
     head: HeadKind,
     /// The prefix of the arrays of the network that predicts.
     predictor: String,
@@ -161,7 +163,7 @@ impl Learner {
             seen: self.classes.seen(),
             retired: self.classes.retired().map(|class| class.0).collect(),
             image: self.shape,
-            preprocessing: Preprocessing::plain(self.shape),
+            preprocessing: plain(self.shape),
             head: self.method.head(),
             predictor: checks::predictor(self),
             calibration: self.calibration_images().map(|images| CalibrationHeader { images }),
@@ -208,7 +210,7 @@ impl Learner {
         let header: Result<Header, _> = serde_json::from_str(reader.header());
         let has_kind =
             serde_json::from_str(reader.header()).is_ok_and(|json: serde_json::Value| json.get("kind").is_some());
-        let shape = header.as_ref().ok().map(|header| header.image).filter(|image| check_shape(*image).is_ok());
+        let shape = header.as_ref().ok().map(|header| header.image).filter(|image| check_shape(image.image()).is_ok());
         let mut contents = Contents::read(&mut reader, shape)?;
         // Only now is it known that the header is as it was written.
         let sha256 = reader.finish()?;
@@ -257,11 +259,11 @@ fn restore(header: &Header, contents: &Contents, parts: Parts) -> Result<Learner
     if [task as u64, epoch as u64, batch as u64, steps].iter().any(|&count| count >= ENDLESS) {
         return Err(RestoreError::Why(format!("its cursor is impossible: {position:?}")));
     }
-    check_shape(image)?;
+    check_shape(image.image())?;
     // Nothing is made that is larger than what is in the file.
     let network = contents.state(NETWORK);
     let stored: usize = network.0.values().map(|array| array.values.len()).sum();
-    if parameters(config, image, classes.len()) > stored as f64 {
+    if parameters(config, image.image(), classes.len()) > stored as f64 {
         return Err(RestoreError::Why("its network is smaller than its settings say".into()));
     }
     let mut learner = Learner::new_to(Use::Predict, config.clone(), image, classes, parts)?;
@@ -308,7 +310,15 @@ fn floats<'a>(name: String, shape: Vec<usize>, pieces: impl Iterator<Item = Vec<
     ArrayToWrite { name, dtype: Dtype::F32, shape, pieces: Box::new(pieces.map(bytes)) }
 }
 
-fn memory_arrays(slots: &[Memorized], shape: ImageShape) -> Vec<ArrayToWrite<'_>> {
+/// How a photo becomes pixels; features are not made by a learner.
+fn plain(input: InputShape) -> Option<Preprocessing> {
+    match input {
+        InputShape::Pixels(shape) => Some(Preprocessing::plain(shape)),
+        InputShape::Features { .. } => None,
+    }
+}
+
+fn memory_arrays(slots: &[Memorized], shape: InputShape) -> Vec<ArrayToWrite<'_>> {
     let count = slots.len();
     let numbers = |name: &str, number: fn(&Sample) -> u16| {
         let bytes = slots.iter().flat_map(|stored| number(&stored.sample).to_le_bytes()).collect();
@@ -322,7 +332,7 @@ fn memory_arrays(slots: &[Memorized], shape: ImageShape) -> Vec<ArrayToWrite<'_>
         ArrayToWrite {
             name: "memory.images".into(),
             dtype: Dtype::U8,
-            shape: vec![count, shape.height, shape.width, shape.channels],
+            shape: [&[count][..], &shape.axes()].concat(),
             pieces: Box::new(images),
         },
         numbers("memory.labels", |sample| sample.label.0),
@@ -350,7 +360,7 @@ struct Contents {
 
 impl Contents {
     /// Reads every array. Images come one by one, so that they are in memory once.
-    fn read(reader: &mut Reader, shape: Option<ImageShape>) -> Result<Self, ModelFileError> {
+    fn read(reader: &mut Reader, shape: Option<InputShape>) -> Result<Self, ModelFileError> {
         let mut contents = Self::default();
         while let Some((name, info)) = reader.next_array() {
             let bytes = info.data_offsets.1 - info.data_offsets.0;

@@ -72,14 +72,15 @@ fn er_without_memory_steps_on_the_new_samples_and_joins_losses_as_told() {
 fn both_views_are_all_raw_images_then_all_augmented_ones() {
     let samples = samples(&[4, 5]);
     let key = AugmentationKey { seed: 0, what: RngStream::Augmentation, step: 7, before: 0 };
-    let views = Views::Both.apply(&samples, SHAPE, key, &Device::flex());
+    let views = Views::Both.apply(&samples, SHAPE.into(), key, &Device::flex());
     assert_eq!(views.labels, [4, 5, 4, 5].map(Class));
     let raw = to_tensor(samples.iter().map(|sample| &*sample.image), SHAPE, &Device::flex());
     let values = |tensor: Tensor<4>| tensor.into_data().try_to_vec::<f32>().unwrap();
     assert_eq!(values(views.images.clone().narrow(0, 0, 2)), values(raw));
-    let augmented = Views::Augmented.apply(&samples, SHAPE, key, &Device::flex());
+    let augmented = Views::Augmented.apply(&samples, SHAPE.into(), key, &Device::flex());
     assert_eq!(values(views.images.narrow(0, 2, 2)), values(augmented.images.clone()));
-    let second = Views::Augmented.apply(&samples[1..], SHAPE, AugmentationKey { before: 1, ..key }, &Device::flex());
+    let second =
+        Views::Augmented.apply(&samples[1..], SHAPE.into(), AugmentationKey { before: 1, ..key }, &Device::flex());
     assert_eq!(values(augmented.images.narrow(0, 1, 1)), values(second.images), "views go by the place in the step");
 }
 

@@ -7,6 +7,7 @@ use burn::{
     tensor::{self, Device, Tensor},
 };
 use dyn_clone::DynClone;
+use rehearsal_backbone::BackboneName;
 use rehearsal_data::choice;
 use rehearsal_kernels::{Algorithm, Plan};
 
@@ -192,16 +193,43 @@ pub enum BackboneKind {
     Tiny,
     /// None: the pixels are the features, and a linear head makes logistic regression.
     Pixels,
+    /// `EfficientNet`-lite0, pre-trained and frozen, inside the program.
+    EfficientNetLite0,
+    /// `DINOv2`'s ViT-S/14, pre-trained and frozen.
+    DinoV2Small,
+    /// torchvision's ResNet-18, pre-trained and frozen.
+    ResNet18Imagenet,
 }
-choice!(BackboneKind, "backbone", ResNet18 = "resnet18", Tiny = "tiny", Pixels = "pixels");
+choice!(
+    BackboneKind,
+    "backbone",
+    ResNet18 = "resnet18",
+    Tiny = "tiny",
+    Pixels = "pixels",
+    EfficientNetLite0 = "efficientnet-lite0",
+    DinoV2Small = "dinov2-small",
+    ResNet18Imagenet = "resnet18-imagenet",
+);
 
 impl BackboneKind {
-    /// Its layers for images of `channels` channels; `width` is the channels after the first one.
+    /// The pre-trained network whose features are its input, if it is one of those.
+    pub fn pretrained(self) -> Option<BackboneName> {
+        match self {
+            Self::ResNet18 | Self::Tiny | Self::Pixels => None,
+            Self::EfficientNetLite0 => Some(BackboneName::EfficientNetLite0),
+            Self::DinoV2Small => Some(BackboneName::DinoV2Small),
+            Self::ResNet18Imagenet => Some(BackboneName::ResNet18),
+        }
+    }
+
+    /// Its trained layers for images of `channels` channels; `width` is the channels after the first one. Behind the
+    /// features of a pre-trained network it is the units of a hidden layer, or 0 for none.
     pub fn plan(self, channels: usize, width: usize) -> Plan {
         match self {
             Self::ResNet18 => Plan::resnet18(channels, width),
             Self::Tiny => Plan::tiny(channels, width),
-            Self::Pixels => Plan::default(),
+            _ if self.pretrained().is_some() && width > 0 => Plan::hidden(channels, width),
+            _ => Plan::default(),
         }
     }
 

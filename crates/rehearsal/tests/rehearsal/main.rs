@@ -8,6 +8,7 @@ mod stop_after;
 mod combinations;
 mod diagnostics;
 mod experiment;
+mod features;
 mod kernels;
 mod recalibration;
 mod resealed;

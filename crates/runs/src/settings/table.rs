@@ -48,7 +48,7 @@ macro_rules! settings_table {
                 "Use at most N test images per class";
 
             method: MethodKind = is(MethodKind::Pcr), Arm, flag("Learning", "NAME"),
-                "pcr, cls-er, er-ace, aser, der-pp, a-gem, er, joint or fine-tune";
+                "pcr, cls-er, er-ace, aser, der-pp, a-gem, er, joint, fine-tune, or without gradients gaussian, ncm or ridge";
             retrieval: RetrievalKind = by("balanced; aser: aser"), Arm, flag("Learning", "NAME"),
                 "Who is replayed: balanced, mir, imir, aser, memory-match or random";
             memory_policy: PolicyKind = by("reservoir; aser: aser"), Arm, flag("Learning", "NAME"),
@@ -72,6 +72,12 @@ macro_rules! settings_table {
                 "after half of the task and after three quarters";
             width: usize = is(20), Protocol, flag("Learning", "N"),
                 "Channels after the first convolution; 64 is ResNet-18, 20 its reduced form";
+            backbone: BackboneKind = is(BackboneKind::ResNet18), Protocol, flag("Learning", "NAME"),
+                "What turns images into features. Trained from scratch: resnet18, tiny or pixels, which is none; "
+                "pre-trained and frozen, its features computed once: efficientnet-lite0, dinov2-small or "
+                "resnet18-imagenet";
+            hidden: usize = is(0), Protocol, flag("Learning", "N"),
+                "Units of a hidden layer behind a pre-trained backbone; 0 for none";
             recalibrate: Recalibrate = is(Recalibrate::Off), Protocol, flag("Learning", "KIND"),
                 "Re-estimate the norm's statistics from the memory before each test: "
                 "off, memory or both, which tests with either";
@@ -88,8 +94,6 @@ macro_rules! settings_table {
             device: DeviceName = is(DeviceName::CPU), Protocol, flag("Machine", "NAME"),
                 "What computes";
 
-            backbone: BackboneKind = is(BackboneKind::ResNet18), Protocol, file(""),
-                "The feature extractor: resnet18, tiny or pixels";
             kernels: Kernels = is(Kernels::Winograd), Protocol, file(""),
                 "What computes convolutions on the processor: winograd, direct or composed";
             views: Views = by("both for pcr, else augmented"), Arm, file(""),
@@ -105,6 +109,7 @@ macro_rules! settings_table {
                 "Over which proxies it runs: multiset or set";
             reduction: Reduction = is(Reduction::Mean), Arm, file("PCR, ER, ASER"),
                 "How the losses of new and replayed samples are joined: mean or sum-of-means";
+            ridge: f64 = by("0.01"), Arm, file("Ridge"), "The penalty, relative to the features' mean square";
             der_alpha: f64 = is(0.5), Arm, file("DER++"), "Weight of the distance to stored logits";
             der_beta: f64 = is(0.5), Arm, file("DER++"), "Weight of the replayed samples' cross-entropy";
             task_free: bool = is(false), Arm, file("ER-ACE"),

@@ -1,7 +1,5 @@
 //! Whether what a file says can be. Its checksum finds accidents; anybody can compute another.
 
-use rehearsal_data::Preprocessing;
-
 use super::{CALIBRATION, Header, METHOD, NETWORK, OPTIMIZER};
 use crate::{learner::Learner, network::State};
 
@@ -28,7 +26,7 @@ pub(super) fn told(header: &Header, learner: &Learner) -> Result<(), String> {
     if header.head != learner.method.head() || header.predictor != predictor(learner) {
         return Err("its head, or the network that predicts, is not that of its method".into());
     }
-    if header.preprocessing != Preprocessing::plain(header.image) {
+    if header.preprocessing != super::plain(header.image) {
         return Err("its images are prepared in a way that this program does not know".into());
     }
     match header.retired.iter().find(|&&class| usize::from(class) >= header.seen) {
