@@ -249,6 +249,12 @@ mod tests {
     }
 
     #[test]
+    fn the_penalty_of_ridge_is_the_one_that_help_says() {
+        let said = PartialConfig::default_text("ridge").unwrap();
+        assert_eq!(said, crate::methods::RIDGE.to_string());
+    }
+
+    #[test]
     fn settings_that_make_no_sense_are_refused() {
         assert_eq!(
             refusal("method = 'prc'"),

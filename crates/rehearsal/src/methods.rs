@@ -294,7 +294,7 @@ impl MethodConfig {
 }
 
 /// The penalty of ridge regression, if none is given.
-const RIDGE: f64 = 0.01;
+pub(crate) const RIDGE: f64 = 0.01;
 
 impl MethodKind {
     /// The views it trains on unless the user says otherwise.

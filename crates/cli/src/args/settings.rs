@@ -175,8 +175,6 @@ mod tests {
             assert!(PartialConfig::default_text(name).unwrap().ends_with(&resolved(&aser, name).unwrap()));
         }
         assert!(PartialConfig::default_text("views").unwrap().ends_with(&resolved(&aser, "views").unwrap()));
-        let ridge = PartialConfig::parse("method = 'ridge'").unwrap();
-        assert_eq!(PartialConfig::default_text("ridge"), resolved(&ridge, "ridge"));
         assert!(help::<RunVerb>(Setting::find("lr").unwrap()).ends_with("[default: 0.1]"));
     }
 
