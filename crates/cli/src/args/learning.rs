@@ -40,9 +40,11 @@ impl Verb for LearnVerb {
         }
     }
 
-    /// A session is one task, and joint training needs all tasks at once.
+    /// A session is one task, and joint training needs all tasks at once. What needs no gradients needs a pre-trained
+    /// backbone, which has its own head.
     fn help(setting: &Setting) -> String {
-        setting.help.replace("task", "session").replace("er, joint or", "er or")
+        let methods = "er, joint, fine-tune, or without gradients gaussian, ncm or ridge";
+        setting.help.replace("task", "session").replace(methods, "er or fine-tune")
     }
 
     fn default_text(name: &str) -> Option<String> {
