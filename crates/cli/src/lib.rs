@@ -1,5 +1,5 @@
-//! The command line `rehearsal`, as a function that other front ends may call. Standard output is data, standard error is messages and progress. Exit codes: see
-//! [`exit_code`].
+//! The command line `rehearsal`, as a function that other front ends may call. Standard output is data, standard error
+//! is messages and progress. Exit codes: see `exit_code.rs`.
 
 // `signals.rs` has the only exception.
 #![deny(unsafe_code)]
