@@ -7,6 +7,7 @@ mod training;
 use anyhow::Error;
 use rehearsal_backbone::{BackboneError, BackboneName};
 use rehearsal_data::{DataError, Dataset, LONGEST_SIDE, catalogue::card};
+use rehearsal_files::path_text::quoted;
 use rehearsal_model::ModelError;
 
 use crate::printer::message;
@@ -40,10 +41,10 @@ fn data_error(error: &Error) -> Option<&DataError> {
 fn for_model(error: &ModelError) -> Option<String> {
     Some(match error {
         ModelError::Backbone(error) => return error.absent().map(fetch),
-        ModelError::Absent { path } => format!("`rehearsal learn {} FOLDER` makes one", path.display()),
+        ModelError::Absent { path } => format!("`rehearsal learn {} FOLDER` makes one", quoted(path)),
         ModelError::Unfinished { .. } => "run the same `rehearsal learn` again: it continues".into(),
         ModelError::DamagedVersion { path, other, .. } => {
-            format!("`rehearsal use {} {other}` uses version {other} instead", path.display())
+            format!("`rehearsal use {} {other}` uses version {other} instead", quoted(path))
         }
         ModelError::NoImages | ModelError::OneClass(_) => "put one folder per class: FOLDER/CLASS/*.jpg".into(),
         ModelError::UnreadablePhotos { .. } => "`--skip-bad` leaves them out".into(),

@@ -1,6 +1,7 @@
 //! Decodes image files: PNG, JPEG, WebP, TIFF, BMP and the first frame of GIF, recognised by their
 //! content, within limits of size, and turned as EXIF says.
 
+mod jpeg_end;
 mod orientation;
 
 use std::{
@@ -14,7 +15,7 @@ use fast_image_resize::{
     images::{TypedImage, TypedImageRef},
     pixels::{U8, U8x3},
 };
-use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, codecs::png::PngDecoder};
 
 use crate::{photos::unread_format, preprocessing::Interpolation};
 
@@ -26,6 +27,9 @@ pub const LARGEST_FILE: u64 = 1 << 28;
 
 /// What a decoder may allocate for one image.
 const MOST_BYTES: u64 = 1 << 30;
+
+/// What the chunks of a PNG beside its pixels may expand to, such as a colour profile, which is not used.
+const MOST_BESIDE: u64 = 32 << 20;
 
 /// Images of more pixels are decoded one at a time: they need up to eight bytes per pixel.
 const LARGE: usize = 1 << 26;
@@ -54,18 +58,26 @@ pub struct Picture {
 /// The bytes are not an image, or the image is damaged or too large; the text says which.
 pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
-    match reader.format() {
+    let format = reader.format();
+    match format {
         None => return Err(unrecognised(bytes)),
         Some(format) if !format.reading_enabled() => return Err(unrecognised(bytes)),
-        Some(ImageFormat::Jpeg) if is_cut(bytes) => return Err("its end is missing".into()),
+        Some(ImageFormat::Jpeg) if is_cut(bytes) || jpeg_end::is_early(bytes) => {
+            return Err("its end is missing".into());
+        }
         Some(_) => {}
     }
     let mut limits = Limits::default();
     limits.max_image_width = Some(LONGEST_SIDE);
     limits.max_image_height = Some(LONGEST_SIDE);
     limits.max_alloc = Some(MOST_BYTES);
-    reader.limits(limits);
-    let mut decoder = reader.into_decoder().map_err(|error| in_words(&error))?;
+    let mut decoder: Box<dyn ImageDecoder> = if format == Some(ImageFormat::Png) {
+        limits.max_alloc = Some(MOST_BESIDE);
+        Box::new(PngDecoder::with_limits(Cursor::new(bytes), limits).map_err(|error| in_words(&error))?)
+    } else {
+        reader.limits(limits);
+        Box::new(reader.into_decoder().map_err(|error| in_words(&error))?)
+    };
     if decoder.total_bytes() > MOST_BYTES {
         return Err("its pixels need more than a gigabyte".into());
     }

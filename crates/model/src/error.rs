@@ -173,6 +173,15 @@ pub enum ModelError {
     /// Another class has that name.
     #[error("there is a class `{0}` already")]
     TakenName(String),
+    /// No version knows any of the photos.
+    #[error("the model does not know these photos")]
+    UnknownPhotos,
+    /// The file `lock` was deleted while the model was held.
+    #[error("{} was deleted while the model was being changed: nothing was changed, do the same again", path.display())]
+    LostLock {
+        /// Which.
+        path: PathBuf,
+    },
     /// No photo fits a pattern.
     #[error("no photo matches `{0}`")]
     NoMatch(String),
@@ -215,7 +224,7 @@ impl ModelError {
     pub fn is_user_error(&self) -> bool {
         match self {
             Self::Unwritable { error, .. } => rehearsal_files::regular::is_wrong_place(error),
-            Self::Threads(_) => false,
+            Self::Threads(_) | Self::LostLock { .. } => false,
             Self::Backbone(error) => error.is_user_error(),
             Self::File(error) => error.is_user_error(),
             Self::Export(ExportError::Unwritable { error, .. }) => rehearsal_files::regular::is_wrong_place(error),

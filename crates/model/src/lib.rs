@@ -46,6 +46,7 @@ mod learn;
 mod memory_size;
 mod png;
 mod prediction;
+mod reading;
 mod score;
 #[cfg(feature = "scratch")]
 mod scratch;
@@ -65,12 +66,13 @@ pub use evaluation::{Evaluation, Judged};
 pub use exact::{BackboneId, Exact, ExactSession};
 pub use folder::{FolderNotice, FolderPart, FolderReader};
 pub use forget::{Forget, Forgotten};
-pub use history::{Entry, Event, Report, Training};
+pub use history::{Entry, Event, Report, Rescored, Training, rescored};
 pub use input::{Input, InputReader, Picture, Seen};
 pub use learn::{Notice, Outcome, SessionOptions};
 pub use memory_size::MemorySize;
 pub use png::write_png;
 pub use prediction::{AllUnsure, Prediction, Similar, Verdict};
+pub use reading::VersionState;
 pub use score::{Answer, ClassScore, Score};
 #[cfg(feature = "scratch")]
 pub use scratch::{Holdout, LearnObserver, Photo, Scratch, Session};

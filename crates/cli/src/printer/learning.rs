@@ -2,6 +2,7 @@
 
 use std::{fmt::Write, path::Path};
 
+use rehearsal_files::path_text::quoted;
 use rehearsal_model::{Change, ClassScore, Report, Score};
 
 use super::{LONGEST_NAME, bytes, classes, clipped, count, display_width, percent, plural};
@@ -70,7 +71,7 @@ pub fn session_text(model: &Path, report: &Report) -> String {
     };
     line(format!("  {memory}, {}", bytes(report.bytes)));
     if !report.accepted {
-        line(format!("  to use it anyway: rehearsal use {} {number}", model.display()));
+        line(format!("  to use it anyway: rehearsal use {} {number}", quoted(model)));
     }
     text
 }

@@ -8,6 +8,8 @@ mod shop;
 mod support;
 mod told;
 
+#[cfg(unix)]
+mod attacks;
 mod command_line;
 mod data;
 mod doubtful;

@@ -51,7 +51,8 @@ pub struct LearnerConfig {
     pub batch: usize,
     /// Seeds every draw.
     pub seed: u64,
-    /// Threads; results do not depend on it.
+    /// Threads; results do not depend on it. A file of a model does not say it (0).
+    #[serde(default = "one", skip_serializing_if = "is_zero")]
     pub threads: usize,
     /// Where tensors live.
     pub device: DeviceName,
@@ -216,6 +217,10 @@ impl NetworkConfig {
     pub(crate) fn plan_width(&self) -> usize {
         if self.backbone.pretrained().is_some() { self.hidden } else { self.width }
     }
+}
+
+fn one() -> usize {
+    1
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
