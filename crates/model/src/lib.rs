@@ -73,6 +73,7 @@ pub use memory_size::MemorySize;
 pub use png::write_png;
 pub use prediction::{AllUnsure, Prediction, Similar, Verdict};
 pub use reading::VersionState;
+pub use prediction::{AllUnsure, Doubt, Prediction, Similar, Verdict};
 pub use score::{Answer, ClassScore, Score};
 #[cfg(feature = "scratch")]
 pub use scratch::{Holdout, LearnObserver, Photo, Scratch, Session};
