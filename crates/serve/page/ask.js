@@ -66,23 +66,22 @@ function answered(file, prediction, teach) {
   const all = [{ class: prediction.class, probability: prediction.probability }, ...prediction.others];
   const rows = all.map((each) => el("li", {}, el("span", { class: "class" }, each.class), bar(each.probability), el("span", { class: "number" }, percent(each.probability, 0))));
   const rest = rows.splice(CLASSES_SHOWN);
+  const more = rest.length ? el("details", {}, el("summary", {}, count(rest.length, "more class", "more classes")), el("ul", { class: "plain bars" }, rest)) : null;
   return [
     heading(prediction),
-    el("ul", { class: "plain bars" }, rows),
-    rest.length ? el("details", {}, el("summary", {}, count(rest.length, "more class", "more classes")), el("ul", { class: "plain bars" }, rest)) : null,
+    el("div", {}, el("ul", { class: "plain bars" }, rows), more),
     similar(prediction.similar),
     whyFixed() ? null : el("button", { type: "button", click: () => teach(file) }, prediction.answer === "unknown" ? "Teach this as a class" : "Wrong? Teach the right class"),
   ];
 }
 
 function heading({ answer, class: name, probability }) {
-  const [mark, title, words] = {
-    sure: ["✓", name, null],
-    unsure: ["?", `Perhaps ${name}`, null],
-    unknown: ["–", "Unknown", `It looks like nothing that was learned. The nearest class is ${name}.`],
+  const [title, badge, words] = {
+    sure: [name, `✓ sure, ${percent(probability, 0)}`, null],
+    unsure: [`Perhaps ${name}`, `? unsure, ${percent(probability, 0)}`, null],
+    unknown: ["Unknown", `nearest: ${name}`, "It looks like nothing that was learned."],
   }[answer];
-  const badge = el("span", { class: "badge" }, `${mark} ${answer}`, answer === "unknown" ? "" : ` ${percent(probability, 0)}`);
-  return el("div", {}, el("h3", { class: "row" }, el("span", {}, title), badge), words ? el("p", {}, words) : null);
+  return el("div", {}, el("h3", { class: "row" }, el("span", {}, title), el("span", { class: "badge" }, badge)), words ? el("p", {}, words) : null);
 }
 
 function similar(photos) {

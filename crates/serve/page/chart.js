@@ -3,7 +3,7 @@
 import { el, percent, svg } from "./dom.js";
 
 const HEIGHT = 220;
-const EDGE = { left: 44, right: 14, top: 14, bottom: 30 };
+const EDGE = { left: 50, right: 14, top: 14, bottom: 30 };
 let observer = null;
 
 export function drawChart(host, versions) {

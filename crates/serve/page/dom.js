@@ -22,7 +22,8 @@ function fill(node, attributes, children) {
 
 export const clone = (template) => byId(template).content.firstElementChild.cloneNode(true);
 
-export const percent = (share, digits = 1) => (share == null ? "–" : `${(100 * share).toFixed(digits)} %`);
+/** With a space that does not break. */
+export const percent = (share, digits = 1) => (share == null ? "–" : `${(100 * share).toFixed(digits)}\u00a0%`);
 
 export const count = (number, one, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 
@@ -38,7 +39,7 @@ export function bar(share, kind = "") {
 /** "18 of 19 photos, 95 % interval 75 to 99 %", or why there is no such number. */
 export function ofPhotos({ right, total, low, high }) {
   if (!total) return "no holdout photos";
-  const interval = low == null ? "" : `, 95 % interval ${(100 * low).toFixed(0)} to ${(100 * high).toFixed(0)} %`;
+  const interval = low == null ? "" : `, 95\u00a0% interval ${(100 * low).toFixed(0)} to ${percent(high, 0)}`;
   return `${right} of ${count(total, "holdout photo")}${interval}`;
 }
 

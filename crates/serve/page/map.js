@@ -1,6 +1,6 @@
 // Remembered photos in two dimensions. Photos that look alike to the model are near each other.
 
-import { el, percent, svg } from "./dom.js";
+import { el, percent, speak, svg } from "./dom.js";
 
 const COLOURS = 8;
 const SHAPES = [
@@ -19,14 +19,14 @@ function mark(index, radius = 5) {
 
 export function drawMap(host, { points, explained }, { selected, toggle }) {
   const names = [...new Set(points.map((point) => point.class))].sort();
+  const width = Math.max(300, host.clientWidth);
+  const height = Math.max(300, Math.min(0.6 * width, 620));
   const preview = el("div", { class: "preview", hidden: true }, el("img", { alt: "", width: 96, height: 96 }), el("span"));
-  const draw = (point) => {
-    const group = svg("g", { class: `point${point.doubtful ? " doubtful" : ""}${selected.has(point.id) ? " on" : ""}`, "data-id": point.id,
-      transform: `translate(${500 + 470 * point.x} ${310 - 290 * point.y})` }, svg("circle", { r: 11, class: "ring" }), mark(names.indexOf(point.class)));
-    return group;
-  };
+  const draw = (point) =>
+    svg("g", { class: `point${point.doubtful ? " doubtful" : ""}${selected.has(point.id) ? " on" : ""}`, "data-id": point.id,
+      transform: `translate(${width / 2 + (width / 2 - 16) * point.x} ${height / 2 - (height / 2 - 16) * point.y})` }, svg("circle", { r: 11, class: "ring" }), mark(names.indexOf(point.class)));
   const nodes = points.map(draw);
-  const picture = svg("svg", { viewBox: "0 0 1000 620", role: "application", tabindex: 0,
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "application", tabindex: 0,
     "aria-label": `Map of ${points.length} photos. Arrow keys go from photo to photo, Enter selects. The same photos are listed as pictures.` }, nodes);
   let at = -1;
 
@@ -37,6 +37,8 @@ export function drawMap(host, { points, explained }, { selected, toggle }) {
     if (at < 0) return;
     const point = points[at];
     nodes[at].classList.add("at");
+    // Not over the photo.
+    preview.classList.toggle("left", point.x > 0.3 && point.y > 0);
     preview.firstElementChild.src = point.thumbnail;
     preview.lastElementChild.textContent = `${point.class}${point.doubtful ? ", doubtful" : ""}${selected.has(point.id) ? ", selected" : ""}`;
   };
@@ -52,6 +54,7 @@ export function drawMap(host, { points, explained }, { selected, toggle }) {
     if (dx || dy) go(at < 0 ? 0 : neighbour(points, at, dx, dy));
     else if (["Enter", " "].includes(event.key) && at >= 0) flip(at);
     else return;
+    speak(preview.textContent);
     event.preventDefault();
   });
 

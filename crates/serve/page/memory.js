@@ -2,7 +2,7 @@
 
 import { call, postJson } from "./api.js";
 import { changeClass } from "./classes.js";
-import { busy, byId, count, el, fileName, say, sayError } from "./dom.js";
+import { busy, byId, count, el, fileName, quiet, say, sayError } from "./dom.js";
 import { drawMap } from "./map.js";
 import { classNames, model, onModel, refresh, whyFixed } from "./model.js";
 import { question } from "./question.js";
@@ -122,6 +122,7 @@ function picture(photo) {
 }
 
 function toggle(id, isOn) {
+  quiet();
   if (isOn) selected.add(id);
   else selected.delete(id);
   select([...selected]);
@@ -157,7 +158,7 @@ async function remove() {
   const photos = [...selected];
   const sure = await question({
     title: `Delete ${count(photos.length, "photo")}?`,
-    text: "Every kept version becomes what it would be if it had never learned them, to the bit. This cannot be undone, but photos can be taught again.",
+    text: "Every kept version becomes what it would be without, to the bit. This cannot be undone, but photos can be taught again.",
     yes: "Delete", danger: true,
   });
   if (!sure) return;

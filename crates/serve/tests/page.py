@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "report" / "tests"))
 import browser as chromium  # noqa: E402
@@ -38,8 +39,12 @@ class Reader:
         self.look = f"{width}-{scheme}"
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        self.browser.open(self.address)
+        self.load()
         self.until("document.getElementById('about').textContent !== 'Reading the model…'", "the model is described")
+
+    def load(self):
+        self.browser.events.clear()
+        self.browser.open(self.address)
 
     def until(self, condition, what):
         """Waits until some JavaScript is true."""
@@ -90,6 +95,7 @@ class Reader:
         if self.screenshots:
             size = self.call("Page.getLayoutMetrics")["cssContentSize"]
             self.call("Emulation.setDeviceMetricsOverride", width=size["width"], height=min(size["height"], 2400), deviceScaleFactor=1, mobile=False)
+            self.ask("new Promise((end) => setTimeout(end, 400))")  # pictures that came into view
             self.browser.screenshot(self.screenshots / f"{self.look}-{name}.png")
             self.call("Emulation.setDeviceMetricsOverride", width=int(self.look.split("-")[0]), height=900, deviceScaleFactor=1, mobile=False)
 
@@ -144,14 +150,26 @@ def use(reader, directory):
     teach(reader, {name: photos(directory, name) for name in ("ankle boot", "sandal")}, 1)
     teach(reader, {"bag": photos(directory, "bag"), MARKUP: photos(directory, "dress")}, 2)
     check(reader.ask("document.title.startsWith('shop') && !document.querySelector('[onerror]')"), "the name of a class is text, never markup")
+    send_zip(reader, photos(directory, "bag"))
     ask(reader, directory)
     remember(reader)
     go_back(reader)
     check(reader.errors() == [], f"no errors {reader.errors() or ''}")
 
 
+def send_zip(reader, files):
+    with tempfile.NamedTemporaryFile(suffix=".zip") as archive:
+        with zipfile.ZipFile(archive, "w") as folder:
+            for file in files:
+                folder.write(file, f"photos/bag/{file.name}")
+        archive.flush()
+        reader.choose("document.getElementById('zip')", [archive.name])
+        reader.until("document.querySelector('#session h3').textContent.startsWith('Nothing new')", "a zip file of known photos teaches nothing new")
+    reader.inspect("nothing-new")
+
+
 def ask(reader, directory):
-    reader.press("Ask it")
+    reader.tab("ask")
     new = sorted((directory / "new").glob("bag*.png")) + sorted((directory / "new").glob("sandal*.png"))
     reader.choose("document.querySelector('#ask input[type=file]')", new)
     reader.until(f"document.querySelectorAll('#answers .answer .bars').length >= {len(new)}", f"{len(new)} answers")
@@ -171,6 +189,15 @@ def ask(reader, directory):
     check(len(refused) == 1, "one request was refused")
     reader.browser.events.remove(refused[0])
     reader.press("Clear")
+    given = (
+        "(async () => { const canvas = document.createElement('canvas'); const blob = await new Promise((end) => canvas.toBlob(end));"
+        " const data = new DataTransfer(); data.items.add(new File([blob], 'given.png', {type: 'image/png'}));"
+    )
+    for where, event in (("document", "new ClipboardEvent('paste', {clipboardData: data})"),
+                         ("document.querySelector('#ask .drop')", "new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true})")):
+        reader.ask(f"{given} {where}.dispatchEvent({event}); }})()")
+        reader.until("document.querySelectorAll('#answers .bars').length === 1", f"a photo is answered after {event[4:24]}")
+        reader.press("Clear")
     reader.press("Take a photo", "#ask")
     reader.until("document.querySelector('#camera video').videoWidth > 0", "the camera shows something")
     reader.press("Take a photo", "#camera")
@@ -230,7 +257,7 @@ def token(reader):
     """The server wants a token: the page asks for it once."""
     reader.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
     reader.look = "400-token"
-    reader.browser.open(reader.address)
+    reader.load()
     reader.until("document.getElementById('question').open", "the page asks for the token")
     reader.inspect("asked")
     field = "document.getElementById('question-field')"
@@ -240,9 +267,28 @@ def token(reader):
     reader.type(field, "secret of this test")
     reader.press("Enter", "#question")
     reader.until("document.getElementById('name').textContent === 'locked'", "the right one opens it")
-    reader.browser.open(reader.address)
+    reader.load()
     reader.until("document.getElementById('name').textContent === 'locked'", "and again after loading it again")
     check(reader.ask("document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)") == "{}{}", "no script can read it")
+
+
+def read_only(reader):
+    reader.open(400, "light")
+    reader.look = "400-read-only"
+    reader.tab("teach")
+    check(reader.ask("document.getElementById('lesson').hidden && document.getElementById('teach-empty').textContent.includes('only answers')"), "nothing can be taught, and the page says why")
+    reader.tab("memory")
+    reader.until("document.querySelectorAll('#pictures img').length > 10", "what is remembered is shown")
+    check(reader.ask("document.querySelectorAll('#pictures input, #pictures button').length") == 0, "and cannot be changed")
+    reader.inspect("memory")
+    check(reader.errors() == [], f"no errors {reader.errors() or ''}")
+
+
+def gone(reader):
+    """The server has ended."""
+    reader.tab("versions")
+    reader.until("document.querySelector('.toast.bad').textContent.includes('does not answer')", "a server that does not answer is named, with what to do")
+    reader.inspect("gone")
 
 
 class Serving:
@@ -279,10 +325,16 @@ def main():
         browser = Browser(directory / "profile")
         try:
             for width, scheme in LOOKS:
-                with Serving(given.program, directory / f"{width}-{scheme}" / "shop.model") as address:
+                model = directory / f"{width}-{scheme}" / "shop.model"
+                model.parent.mkdir()
+                with Serving(given.program, model) as address:
                     reader = Reader(browser, address, axe, given.screenshots)
                     reader.open(width, scheme)
                     use(reader, given.photos)
+            with Serving(given.program, model, "--read-only") as address:
+                reader = Reader(browser, address, axe, given.screenshots)
+                read_only(reader)
+            gone(reader)
             with Serving(given.program, directory / "locked.model", "--token", "secret of this test") as address:
                 token(Reader(browser, address, axe, given.screenshots))
         finally:
