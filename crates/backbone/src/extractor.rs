@@ -4,7 +4,7 @@
 use std::{ops::ControlFlow, path::Path, sync::Arc};
 
 use rayon::prelude::*;
-use rehearsal_data::{DataError, Image, PhotoFile, Progress, Unit};
+use rehearsal_data::{DataError, Image, Progress, Unit, photos::PhotoSource};
 use rehearsal_gaussian::Feature;
 
 use crate::{Backbone, BackboneError, FeatureCache, thumbnail::thumbnail};
@@ -42,6 +42,11 @@ impl Extractor {
         Self { backbone, cache }
     }
 
+    /// Without a cache: what it computes leaves no trace on disk.
+    pub fn without_cache(self) -> Self {
+        Self { cache: None, ..self }
+    }
+
     /// The backbone.
     pub fn backbone(&self) -> &dyn Backbone {
         &*self.backbone
@@ -52,7 +57,7 @@ impl Extractor {
     ///
     /// # Errors
     /// The network cannot be used: it cannot be computed, or gives NaN for a photo.
-    pub fn extract<P: AsRef<Path> + Sync>(
+    pub fn extract<P: PhotoSource>(
         &self,
         paths: &[P],
         progress: &dyn Progress,
@@ -70,7 +75,7 @@ impl Extractor {
     ///
     /// # Errors
     /// As [`Extractor::extract`].
-    pub fn for_each<P: AsRef<Path> + Sync>(
+    pub fn for_each<P: PhotoSource>(
         &self,
         paths: &[P],
         progress: &dyn Progress,
@@ -80,7 +85,7 @@ impl Extractor {
         let mut number = 0;
         'all: for paths in paths.chunks(AT_ONCE) {
             // One photo at a time: they differ in size, and a thread that finishes early takes the next.
-            let found: Vec<_> = paths.par_iter().with_max_len(1).map(|path| self.find(path.as_ref())).collect();
+            let found: Vec<_> = paths.par_iter().with_max_len(1).map(|path| self.find(path)).collect();
             let features = self.compute(paths, &found)?;
             for extracted in self.join(found, features) {
                 if each(number, extracted).is_break() {
@@ -94,8 +99,8 @@ impl Extractor {
         Ok(())
     }
 
-    fn find(&self, path: &Path) -> Result<Found, DataError> {
-        let file = PhotoFile::read(path)?;
+    fn find(&self, photo: &impl PhotoSource) -> Result<Found, DataError> {
+        let file = photo.read()?;
         let sha256 = file.sha256;
         match self.cache.as_ref().and_then(|cache| cache.get(sha256)) {
             Some(extracted) => Ok(Found::Known(extracted)),
@@ -104,13 +109,13 @@ impl Extractor {
     }
 
     /// Computes what is new, all of it together.
-    fn compute<P: AsRef<Path>>(
+    fn compute<P: PhotoSource>(
         &self,
         paths: &[P],
         found: &[Result<Found, DataError>],
     ) -> Result<Vec<Feature>, BackboneError> {
         let new = paths.iter().zip(found).filter_map(|(path, found)| match found {
-            Ok(Found::New(_, image)) => Some((path.as_ref(), image.clone())),
+            Ok(Found::New(_, image)) => Some((path.path(), image.clone())),
             _ => None,
         });
         let (paths, images): (Vec<&Path>, Vec<Image>) = new.unzip();

@@ -8,6 +8,7 @@ use anyhow::Error;
 use rehearsal_backbone::{BackboneError, BackboneName};
 use rehearsal_data::{DataError, Dataset, LONGEST_SIDE, catalogue::card};
 use rehearsal_model::ModelError;
+use rehearsal_serve::ServeError;
 
 use crate::printer::message;
 
@@ -20,7 +21,7 @@ pub fn print_hint(error: &Error) {
 
 /// What to do about an error.
 pub fn hint(error: &Error) -> Option<String> {
-    let of_model = error.downcast_ref().and_then(for_model);
+    let of_model = model_error(error).and_then(for_model).or_else(|| error.downcast_ref().and_then(for_server));
     #[cfg(feature = "training")]
     let of_model = of_model.or_else(|| training::hint(error));
     of_model
@@ -33,6 +34,22 @@ fn data_error(error: &Error) -> Option<&DataError> {
     error.downcast_ref().or_else(|| match error.downcast_ref()? {
         ModelError::Data(error) => Some(error),
         _ => None,
+    })
+}
+
+fn model_error(error: &Error) -> Option<&ModelError> {
+    error.downcast_ref().or_else(|| match error.downcast_ref()? {
+        ServeError::Model(error) => Some(error),
+        _ => None,
+    })
+}
+
+/// What to do about an error of a server.
+fn for_server(error: &ServeError) -> Option<String> {
+    Some(match error {
+        ServeError::NoToken(_) => "put one into the environment as REHEARSAL_TOKEN, or give it with `--token`".into(),
+        ServeError::Address { .. } => "`--port N` takes another port, `--port 0` any that is free".into(),
+        _ => return None,
     })
 }
 

@@ -40,6 +40,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Use(choice) => commands::select::select(choice),
         Command::Memory(memory) => commands::memory::memory(memory),
         Command::Class(class) => commands::class::class(class),
+        Command::Serve(serve) => commands::serve::serve(serve),
         Command::Export(export) => commands::export::export(export),
         Command::Features(features) => commands::features::features(features),
         Command::Backbone(backbone) => commands::backbone::backbone(backbone),

@@ -82,6 +82,18 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     Ok(Picture { height: height as usize, width: width as usize, pixels: image.into_raw() })
 }
 
+/// Width and height of an image by its header, not turned; nothing is decoded.
+///
+/// # Errors
+/// As [`decode`], as far as the header tells.
+pub fn dimensions(bytes: &[u8]) -> Result<(u32, u32), String> {
+    let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
+    match reader.format() {
+        Some(format) if format.reading_enabled() => reader.into_dimensions().map_err(|error| in_words(&error)),
+        _ => Err(unrecognised(bytes)),
+    }
+}
+
 /// A decoder's error in one line; the same words for every file that ends too early.
 fn in_words(error: &ImageError) -> String {
     let is_cut = match error {
@@ -227,6 +239,7 @@ mod tests {
             assert_eq!((picture.height, picture.width), (3, 5), "{format:?}");
             assert_eq!(picture.pixels[3 * (2 * 5 + 4)..][..3], colour(4, 2), "{format:?}, row 2, column 4");
             assert_eq!(picture.pixels[3 * (5 + 3)..][..3], colour(3, 1), "{format:?}, row 1, column 3");
+            assert_eq!(dimensions(&encoded(&image, format)), Ok((5, 3)));
         }
     }
 

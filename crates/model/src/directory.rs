@@ -207,7 +207,7 @@ impl Model {
 
     /// The numbers of the versions that are kept, in order.
     pub fn versions(&self) -> Vec<u32> {
-        self.settings.versions.iter().map(|kept| kept.number).collect()
+        self.settings.numbers().collect()
     }
 
     /// What changed it, in order.

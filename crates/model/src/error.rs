@@ -176,6 +176,9 @@ pub enum ModelError {
     /// No photo fits a pattern.
     #[error("no photo matches `{0}`")]
     NoMatch(String),
+    /// None of the photos that were asked for is held in another class.
+    #[error("none of these photos is in memory or holdout set as another class")]
+    NoneHeld,
     /// A network that is trained from scratch cannot take back what it learned.
     #[error("this model is trained from scratch: only a model with a pre-trained backbone can do this exactly")]
     NotExact,

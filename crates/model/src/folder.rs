@@ -204,7 +204,7 @@ impl FolderReader<'_> {
     ///
     /// # Errors
     /// One cannot be read, or the backbone cannot be used.
-    pub fn read<P: AsRef<Path> + Sync>(
+    pub fn read<P: photos::PhotoSource>(
         &mut self,
         paths: &[P],
         with: &InputReader,

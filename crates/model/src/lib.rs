@@ -70,7 +70,7 @@ pub use input::{Input, InputReader, Picture, Seen};
 pub use learn::{Notice, Outcome, SessionOptions};
 pub use memory_size::MemorySize;
 pub use png::write_png;
-pub use prediction::{AllUnsure, Prediction, Similar, Verdict};
+pub use prediction::{AllUnsure, Doubt, Prediction, Similar, Verdict};
 pub use score::{Answer, ClassScore, Score};
 #[cfg(feature = "scratch")]
 pub use scratch::{Holdout, LearnObserver, Photo, Scratch, Session};

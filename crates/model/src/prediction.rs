@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::Version;
+use crate::{Digest, Version};
 
 /// What a version says of a photo.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,12 +40,26 @@ pub enum AllUnsure {
 /// A remembered photo that is like another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Similar {
+    /// Its identity.
+    pub digest: Digest,
     /// Its class.
     pub class: Arc<str>,
     /// The path that it came from.
     pub source: String,
     /// Cosine of the angle between the features: 1 for the same photo.
     pub similarity: f64,
+}
+
+/// How near a photo that is held is to another class than its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Doubt {
+    /// Its identity.
+    pub digest: Digest,
+    /// The nearest other class.
+    pub nearest: Arc<str>,
+    /// The distance to its own class, without the photo, divided by that to the nearest other one: from 1 on,
+    /// its class is doubtful.
+    pub ratio: f64,
 }
 
 impl Verdict {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 #[cfg(feature = "scratch")]
 use crate::scratch::Scratch;
-use crate::{Answer, Digest, Input, InputReader, ModelError, Picture, Prediction, Similar, exact::Exact, threshold};
+use crate::{Answer, Digest, Doubt, Input, InputReader, ModelError, Picture, Prediction, Similar, exact::Exact, threshold};
 
 /// A version of a model.
 #[derive(Clone)]
@@ -138,6 +138,17 @@ pub trait Contents: Send + Sync {
 
     /// The memory as pictures: class, picture, path.
     fn memory(&self) -> Vec<(Arc<str>, Picture, String)>;
+
+    /// The picture of a photo in memory or holdout set; none if it is not held.
+    fn picture(&self, _photo: Digest) -> Option<Picture> {
+        None
+    }
+
+    /// How doubtful the class of each photo in memory and holdout set is, the most doubtful first; empty if the
+    /// version cannot tell.
+    fn doubts(&self) -> Vec<Doubt> {
+        Vec::new()
+    }
 
     /// How many photos fit into the memory.
     fn memory_capacity(&self) -> usize;

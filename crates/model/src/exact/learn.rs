@@ -193,26 +193,24 @@ impl Model {
         extractor: &Extractor,
         reader: &mut FolderReader<'_>,
     ) -> Result<Option<Learning<'a>>, ModelError> {
-        let paths: Vec<_> = session.photos.iter().map(|photo| photo.path.as_path()).collect();
         let (mut stopped, progress) = (false, reader.progress);
         let each = |number: usize, extracted| {
             learning.take(&session.photos[number], extracted);
             stopped = (session.stop)();
             if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        on_threads(self.threads(), || extractor.for_each(&paths, progress, each))
+        on_threads(self.threads(), || extractor.for_each(&session.photos, progress, each))
             .map_err(|error| ModelError::Threads(error.to_string()))??;
         if stopped {
             return Ok(None);
         }
         learning.add_waiting();
         if !session.holdout.is_empty() {
-            let paths: Vec<_> = session.holdout.iter().map(|photo| photo.path.as_path()).collect();
             let each = |number: usize, extracted| {
                 learning.take_given(&session.holdout[number], extracted);
                 ControlFlow::Continue(())
             };
-            on_threads(self.threads(), || extractor.for_each(&paths, progress, each))
+            on_threads(self.threads(), || extractor.for_each(&session.holdout, progress, each))
                 .map_err(|error| ModelError::Threads(error.to_string()))??;
         }
         reader.refuse_bad(std::mem::take(&mut learning.found.bad))?;

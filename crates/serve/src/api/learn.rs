@@ -1,0 +1,53 @@
+//! `POST /v1/learn`.
+
+use axum::{
+    Extension, Json,
+    extract::{Request, State},
+    http::{StatusCode, header::LOCATION},
+    response::{IntoResponse, Response},
+};
+use rehearsal_model::SessionOptions;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::{
+    ApiError,
+    error::{Answer, ErrorBody},
+    extract::Asked,
+    guard::Reserved,
+    jobs::{Job, ToLearn},
+    photos,
+    state::App,
+};
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Query {
+    /// Reject the version if the classes known before lose more percentage points than this.
+    #[param(minimum = 0, maximum = 100)]
+    max_forgetting: Option<f64>,
+}
+
+/// Learn photos with their classes, in a session that makes a version.
+#[utoipa::path(
+    post, path = "/v1/learn", params(Query),
+    request_body(description = "A form, in which a field `class` comes before the files of a class; JSON; or a zip file with one folder per class", content(
+        (photos::Form = "multipart/form-data"), (photos::PhotosInJson = "application/json"), (Vec<u8> = "application/zip"),
+    )),
+    responses((status = 202, body = Job), (status = "4XX", body = ErrorBody)),
+)]
+pub(crate) async fn learn(
+    State(app): State<App>,
+    Asked(query): Asked<Query>,
+    reserved: Option<Extension<Reserved>>,
+    request: Request,
+) -> Answer<Response> {
+    app.check_writable()?;
+    if let Some(points) = query.max_forgetting.filter(|points| !(0.0..=100.0).contains(points)) {
+        return Err(ApiError::bad_request(format!("`max_forgetting` is {points}: it must be between 0 and 100")));
+    }
+    let photos = photos::to_learn(request, &app.options.limits).await?;
+    let options = SessionOptions { max_forgetting: query.max_forgetting, ..SessionOptions::default() };
+    let job = app.jobs.add(ToLearn { photos, options, reserved: reserved.map(|Extension(reserved)| reserved) })?;
+    Ok((StatusCode::ACCEPTED, [(LOCATION, format!("/v1/jobs/{}", job.id))], Json(job)).into_response())
+}
