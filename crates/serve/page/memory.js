@@ -49,12 +49,14 @@ async function load() {
   byId("memory-class-label").hidden = isMap;
   byId("memory-more").hidden = true;
   byId("memory-count").textContent = "";
+  byId("memory-full").ariaBusy = "true";
   try {
     if (isMap) await map();
     else await pictures();
   } catch (error) {
     sayError(error);
   }
+  byId("memory-full").ariaBusy = "false";
 }
 
 async function map() {
@@ -97,6 +99,7 @@ async function more(mine = asked) {
     else host.append(section(name ?? "Nearer to another class than to their own", photos, name));
   }
   shown += answer.photos.length;
+  select([...selected]);
   byId("memory-more").hidden = shown >= answer.total;
   const doubtful = answer.doubtful && !onlyDoubtful ? `, ${answer.doubtful} doubtful` : "";
   byId("memory-count").textContent = `${count(answer.total, "photo")}${doubtful}`;

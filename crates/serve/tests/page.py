@@ -221,7 +221,7 @@ def remember(reader):
     reader.until(f"document.getElementById('about').textContent !== {json.dumps(before)}", "moving a photo makes a version")
     check(reader.ask(held % moved) == "sandal", "it is of the other class")
 
-    reader.until(f"{section}.querySelector('input[value=\"{deleted}\"]')", "the pictures are shown again")
+    reader.until(f"document.querySelector('#memory-full[aria-busy=false]') && {section}.querySelector('input[value=\"{deleted}\"]')", "the pictures are shown again")
     reader.click(f"{section}.querySelector('input[value=\"{deleted}\"]')")
     reader.press("Delete", "#selected")
     reader.inspect("delete")
