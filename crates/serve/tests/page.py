@@ -25,6 +25,7 @@ from browser import Browser, check  # noqa: E402
 chromium.FLAGS += ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
 LOOKS = [(width, scheme) for width in (1280, 400) for scheme in ("light", "dark")]
 PHOTOS_OF_A_CLASS = 12
+TOKEN = "secret-of-this-test"
 MARKUP = "<img src=x onerror=document.title='markup'>"
 
 
@@ -264,7 +265,7 @@ def token(reader):
     reader.type(field, "wrong")
     reader.press("Enter", "#question")
     reader.until("!document.getElementById('question-problem').hidden", "a wrong one is refused")
-    reader.type(field, "secret of this test")
+    reader.type(field, TOKEN)
     reader.press("Enter", "#question")
     reader.until("document.getElementById('name').textContent === 'locked'", "the right one opens it")
     reader.load()
@@ -296,11 +297,13 @@ class Serving:
 
     def __init__(self, program, model, *more):
         self.process = subprocess.Popen([program, "serve", model, "--port", "0", *more], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        said = []
         for line in self.process.stdout:
+            said.append(line)
             if address := re.search(r"http://[\d.:]+", line):
                 self.address = address[0]
                 return
-        sys.exit("the server did not start")
+        sys.exit(f"the server did not start: {''.join(said)}")
 
     def __enter__(self):
         return self.address
@@ -335,7 +338,7 @@ def main():
                 reader = Reader(browser, address, axe, given.screenshots)
                 read_only(reader)
             gone(reader)
-            with Serving(given.program, directory / "locked.model", "--token", "secret of this test") as address:
+            with Serving(given.program, directory / "locked.model", "--token", TOKEN) as address:
                 token(Reader(browser, address, axe, given.screenshots))
         finally:
             browser.close()
