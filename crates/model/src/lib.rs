@@ -62,7 +62,7 @@ pub use digest::Digest;
 pub use directory::Model;
 pub use error::ModelError;
 pub use evaluation::{Evaluation, Judged};
-pub use exact::{BackboneId, Exact, ExactSession};
+pub use exact::{BackboneId, Exact, ExactSession, Labelled, Learned, PhotoClassifier};
 pub use folder::{FolderNotice, FolderPart, FolderReader};
 pub use forget::{Forget, Forgotten};
 pub use history::{Entry, Event, Report, Training};
