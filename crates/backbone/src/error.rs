@@ -66,6 +66,11 @@ pub enum BackboneError {
 }
 
 impl BackboneError {
+    /// The backbone that is not on this machine, if that is the error.
+    pub fn absent(&self) -> Option<BackboneName> {
+        if let Self::Absent { name, .. } = self { Some(*name) } else { None }
+    }
+
     /// Whether the user asked for something wrong, or gave wrong files, rather than that something failed on the way.
     pub fn is_user_error(&self) -> bool {
         match self {

@@ -5,6 +5,7 @@
 mod training;
 
 use anyhow::Error;
+use rehearsal_backbone::{BackboneError, BackboneName};
 use rehearsal_data::{DataError, Dataset, LONGEST_SIDE, catalogue::card};
 use rehearsal_model::ModelError;
 
@@ -22,7 +23,9 @@ pub fn hint(error: &Error) -> Option<String> {
     let of_model = error.downcast_ref().and_then(for_model);
     #[cfg(feature = "training")]
     let of_model = of_model.or_else(|| training::hint(error));
-    of_model.or_else(|| data_error(error).and_then(for_data))
+    of_model
+        .or_else(|| data_error(error).and_then(for_data))
+        .or_else(|| error.downcast_ref().and_then(BackboneError::absent).map(fetch))
 }
 
 /// The error of data, through the errors that pass it on.
@@ -35,10 +38,8 @@ fn data_error(error: &Error) -> Option<&DataError> {
 
 /// What to do about an error of a model.
 fn for_model(error: &ModelError) -> Option<String> {
-    if let Some(name) = error.absent_backbone() {
-        return Some(format!("`rehearsal backbone fetch {name}` gets it"));
-    }
     Some(match error {
+        ModelError::Backbone(error) => return error.absent().map(fetch),
         ModelError::Absent { path } => format!("`rehearsal learn {} FOLDER` makes one", path.display()),
         ModelError::Unfinished { .. } => "run the same `rehearsal learn` again: it continues".into(),
         ModelError::DamagedVersion { path, other, .. } => {
@@ -52,6 +53,11 @@ fn for_model(error: &ModelError) -> Option<String> {
         ModelError::SmallMemory { classes, .. } => format!("give `--memory {classes}` or more"),
         _ => return None,
     })
+}
+
+/// How to get a backbone.
+fn fetch(name: BackboneName) -> String {
+    format!("`rehearsal backbone fetch {name}` gets it")
 }
 
 fn for_data(error: &DataError) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rehearsal_backbone::{BackboneError, BackboneName, Extractor, open as open_published, open_file};
+use rehearsal_backbone::{BackboneName, Extractor, open as open_published, open_file};
 use rehearsal_data::home;
 use rehearsal_kernels::Machine;
 
@@ -46,14 +46,4 @@ pub(crate) fn open(id: &BackboneId, threads: usize) -> Result<Extractor, ModelEr
         return Err(ModelError::OtherBackbone { name, expected, found });
     }
     Ok(extractor)
-}
-
-impl ModelError {
-    /// The backbone that is not on this machine, if that is the error.
-    pub fn absent_backbone(&self) -> Option<BackboneName> {
-        match self {
-            Self::Backbone(BackboneError::Absent { name, .. }) => Some(*name),
-            _ => None,
-        }
-    }
 }

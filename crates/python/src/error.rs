@@ -83,7 +83,8 @@ fn is_absent(error: &ModelError) -> bool {
         | ModelError::File(rehearsal_files::model_file::ModelFileError::Unreadable { error, .. })
         | ModelError::Data(DataError::Unreadable { error, .. })
         | ModelError::Backbone(BackboneError::File { error, .. }) => absent(error),
-        _ => error.absent_backbone().is_some(),
+        ModelError::Backbone(error) => error.absent().is_some(),
+        _ => false,
     }
 }
 
