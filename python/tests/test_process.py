@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -104,7 +105,7 @@ def test_ctrl_c_stops_the_command(tmp_path):
         place = tmp_path / "photos" / f"class{number % 2}"
         place.mkdir(parents=True, exist_ok=True)
         Image.fromarray(rng.integers(0, 255, (16, 16, 3), dtype=np.uint8)).save(place / f"{number}.png")
-    words = [sys.executable, "-m", "rehearsal_learn", "learn", "shop.model", "photos", "--threads", "1"]
+    words = [pathlib.Path(sys.executable).with_name("rehearsal"), "learn", "shop.model", "photos", "--threads", "1"]
     process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     time.sleep(2)
     process.send_signal(signal.SIGINT)
