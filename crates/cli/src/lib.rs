@@ -17,7 +17,7 @@ mod printer;
 mod signals;
 mod user_error;
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{ffi::OsString, io, path::PathBuf, process::ExitCode, sync::OnceLock};
 
 use clap::Parser;
 use rehearsal_data::printable;
@@ -25,6 +25,20 @@ use rehearsal_data::printable;
 use args::{Args, Command};
 #[cfg(feature = "training")]
 use flags::as_flags;
+
+/// The program that runs the commands, if it is not this process's own.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Says which program runs [`run`], so that `grid` can start it as its worker: for front ends that are started by an
+/// interpreter. Only the first call counts.
+pub fn set_program(path: PathBuf) {
+    let _ = PROGRAM.set(path);
+}
+
+#[cfg_attr(not(feature = "training"), allow(dead_code, reason = "only `grid` starts workers"))]
+fn program() -> io::Result<PathBuf> {
+    PROGRAM.get().map_or_else(std::env::current_exe, |path| Ok(path.clone()))
+}
 
 /// Runs one command: `arguments` begin with the name of the program. Wrong ones end the process, as `--help` does.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rehearsal_backbone::{Backbone, BackboneName, Extractor, open as open_published, open_file};
+use rehearsal_backbone::{BackboneName, Extractor, open as open_published, open_file};
 use rehearsal_data::home;
 use rehearsal_kernels::Machine;
 
@@ -14,11 +14,6 @@ pub const DEFAULT: &str = "efficientnet-lite0";
 pub(crate) const BYTES_PER_PHOTO: usize = 6_000;
 /// Below the directory of all data.
 const CACHE: &str = "features";
-
-/// Which backbone that is; `name` is that of the catalogue, or a path.
-pub(crate) fn id_of(name: &str, backbone: &dyn Backbone) -> BackboneId {
-    BackboneId { name: name.into(), sha256: backbone.sha256().into(), size: backbone.preprocessing().shape.height }
-}
 
 /// A backbone by its name in the catalogue, or by the path of an ONNX file, with the cache of features
 /// in the directory of all data.

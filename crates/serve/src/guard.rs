@@ -40,11 +40,16 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     let (reserved, mut response) = match checked {
         Err(refused) => (None, refused.into_response()),
         Ok(reserved) => {
-            request.extensions_mut().extend(reserved.clone().map(|reserved| {
-                let mut extensions = axum::http::Extensions::new();
-                extensions.insert(reserved);
-                extensions
-            }).unwrap_or_default());
+            request.extensions_mut().extend(
+                reserved
+                    .clone()
+                    .map(|reserved| {
+                        let mut extensions = axum::http::Extensions::new();
+                        extensions.insert(reserved);
+                        extensions
+                    })
+                    .unwrap_or_default(),
+            );
             (reserved, next.run(request).await)
         }
     };
@@ -165,7 +170,8 @@ mod tests {
     #[test]
     fn only_addresses_localhost_and_given_names_are_ours() {
         let uri = Uri::from_static("/");
-        let is_allowed = |value: &str| is_ours(&host(&headers(&[("host", value)]), &uri).unwrap(), &["shop.example".into()]);
+        let is_allowed =
+            |value: &str| is_ours(&host(&headers(&[("host", value)]), &uri).unwrap(), &["shop.example".into()]);
         for ours in ["localhost:7860", "127.0.0.1:7860", "[::1]:7860", "192.168.1.7", "Shop.Example", "[::1]"] {
             assert!(is_allowed(ours), "{ours}");
         }
@@ -201,7 +207,9 @@ mod tests {
         let cookie = |value: &str| headers(&[("cookie", value)]);
         assert!(is_known(&headers(&[("authorization", "Bearer secret")]), "secret"));
         assert!(is_known(&cookie(&format!("a=b; {SESSION}={}", session("secret"))), "secret"));
-        for wrong in [headers(&[]), headers(&[("authorization", "Bearer secre")]), headers(&[("authorization", "secret")])] {
+        for wrong in
+            [headers(&[]), headers(&[("authorization", "Bearer secre")]), headers(&[("authorization", "secret")])]
+        {
             assert!(!is_known(&wrong, "secret"), "{wrong:?}");
         }
         assert!(!is_known(&cookie(&format!("{SESSION}=secret")), "secret"));

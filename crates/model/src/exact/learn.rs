@@ -6,7 +6,7 @@ use rehearsal_backbone::{Extracted, Extractor};
 use rehearsal_data::{DataError, photos};
 use rehearsal_files::threads::on_threads;
 
-use super::{Exact, Kept};
+use super::{BackboneId, Exact, Kept};
 use crate::{
     Contents, Digest, FolderReader, MemorySize, Model, ModelError, ModelSettings, Notice, Outcome, Report,
     SessionOptions, Version, backbones,
@@ -155,7 +155,7 @@ impl Model {
         let asked = session.backbone.as_deref().unwrap_or(backbones::DEFAULT);
         let mut exact = match before {
             Some(parent) => parent.clone(),
-            None => Exact::new(backbones::id_of(asked, extractor.backbone()), extractor.backbone().dimensions()),
+            None => Exact::new(BackboneId::of(asked, extractor.backbone()), extractor.backbone().dimensions()),
         };
         set_memory(&mut exact, &settings)?;
         let learning = Learning {
@@ -219,15 +219,7 @@ impl Model {
 
     /// With head and calibration.
     fn computed(&self, mut exact: Exact) -> Result<Exact, ModelError> {
-        let names: Vec<_> = exact.classes();
-        if let [only] = &names[..] {
-            return Err(ModelError::OneClass(only.to_string()));
-        }
-        if exact.capacity < names.len() {
-            return Err(ModelError::SmallMemory { memory: exact.capacity, classes: names.len() });
-        }
-        let threads = self.threads();
-        on_threads(threads, || exact.update().map(|()| exact))
+        on_threads(self.threads(), || exact.compute().map(|()| exact))
             .map_err(|error| ModelError::Threads(error.to_string()))?
     }
 }
