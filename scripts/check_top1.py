@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Compares the ImageNet classes that the original classifier of EfficientNet-lite0 gives for photos: behind Rehearsal's features
-(its decoder, resize, kernels and float16 weights), and in onnxruntime with the original float32 weights behind Pillow.
+(its decoder, resize, kernels and float16 weights), and in onnxruntime with the original float32 weights behind Pillow. Pillow resizes
+columns before rows and rounds to bytes in between, Rehearsal rows before columns: so the reference is computed in both orders.
 
     cargo build --release -p rehearsal-backbone --example raw_features
     python3 scripts/check_top1.py target/release/examples/raw_features FOLDER [--package FILE.whl]
@@ -22,12 +23,14 @@ CLASSES = {
 }
 
 
-def prepared(path):
+def prepared(path, is_turned):
     """A photo as the network was trained on it: the middle 7/8 of its shorter side, bicubic, [3, 224, 224]."""
     photo = ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+    photo = photo.transpose(Image.Transpose.TRANSPOSE) if is_turned else photo
     side = 0.875 * min(photo.size)
     left, top = (photo.width - side) / 2, (photo.height - side) / 2
     photo = photo.resize((224, 224), Image.Resampling.BICUBIC, box=(left, top, left + side, top + side))
+    photo = photo.transpose(Image.Transpose.TRANSPOSE) if is_turned else photo
     return ((np.asarray(photo, "f4") - 127) / 128).transpose(2, 0, 1)[None]
 
 
@@ -46,16 +49,23 @@ def main():
     weight, bias = state["_fc.weight"].astype("f4"), state["_fc.bias"].astype("f4")
     session = onnxruntime.InferenceSession(
         time_lite0.model(make.arrays(state, "<f4")).SerializeToString(), providers=["CPUExecutionProvider"])
-    theirs = np.concatenate([session.run(None, {"x": prepared(path)})[0] for path in paths])
-    top = [(features @ weight.T + bias).argmax(1) for features in (ours, theirs)]
     known = np.array([path.parent.name in CLASSES for path in paths])
     labels = np.array([CLASSES.get(path.parent.name, -1) for path in paths])
-    relative = np.linalg.norm(ours - theirs, axis=1) / np.linalg.norm(theirs, axis=1)
-    same = int((top[0] == top[1]).sum())
-    print(f"{len(paths)} photos: the same top-1 of 1000 classes for {same} ({100 * same / len(paths):.2f} %); "
-          f"features differ by {100 * np.median(relative):.2f} % in the median, at most {100 * relative.max():.2f} %")
-    for name, found in zip(("Rehearsal", "reference"), top):
-        print(f"{name}: top-1 {100 * (found == labels)[known].mean():.2f} % of {known.sum()}")
+
+    def top(features):
+        return (features @ weight.T + bias).argmax(1)
+
+    def accuracy(features):
+        return f"top-1 {100 * (top(features) == labels)[known].mean():.2f} % of {known.sum()}"
+
+    print(f"Rehearsal: {accuracy(ours)}")
+    for order, is_turned in (("columns first", False), ("rows first", True)):
+        theirs = np.concatenate([session.run(None, {"x": prepared(path, is_turned)})[0] for path in paths])
+        same = int((top(ours) == top(theirs)).sum())
+        relative = 100 * np.linalg.norm(ours - theirs, axis=1) / np.linalg.norm(theirs, axis=1)
+        print(f"reference, {order}: {accuracy(theirs)}; of {len(paths)} photos the same top-1 of 1000 classes for {same} "
+              f"({100 * same / len(paths):.2f} %); features differ by {np.median(relative):.2f} % in the median, at most {relative.max():.2f} %")
+
 
 
 if __name__ == "__main__":
