@@ -15,6 +15,7 @@ use std::{
 use image::{Rgb, RgbImage};
 use rehearsal_backbone::{Backbone, BackboneError, Extracted, Extractor};
 use rehearsal_data::{DataError, Image, ImageShape, Preprocessing, decode::PictureRef};
+use rehearsal_onnx::{GraphWriter, Value};
 
 /// The mean of each colour, and a count of the images that it was asked for.
 struct Means(Arc<AtomicUsize>);
@@ -36,6 +37,9 @@ impl Backbone for Means {
         self.0.fetch_add(images.len(), Ordering::Relaxed);
         let mean = |image: &Image, c: usize| image.iter().skip(c).step_by(3).map(|&byte| f32::from(byte)).sum::<f32>();
         Ok(images.iter().flat_map(|image| [0, 1, 2].map(|c| mean(image, c))).collect())
+    }
+    fn onnx(&self, _: &mut GraphWriter, image: &Value) -> Result<Value, BackboneError> {
+        Ok(image.clone())
     }
 }
 
@@ -111,6 +115,9 @@ impl Backbone for Broken {
     }
     fn features(&self, _: &[Image]) -> Result<Vec<f32>, BackboneError> {
         Ok(self.0.clone())
+    }
+    fn onnx(&self, _: &mut GraphWriter, image: &Value) -> Result<Value, BackboneError> {
+        Ok(image.clone())
     }
 }
 

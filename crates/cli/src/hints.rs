@@ -67,6 +67,9 @@ fn for_model(error: &ModelError) -> Option<String> {
         ModelError::UnreadablePhotos { .. } => "`--skip-bad` leaves them out".into(),
         ModelError::TooManyPhotos { .. } => "give a smaller `--size`".into(),
         ModelError::NotKept { .. } => "give the folder that has them with `--photos DIR`".into(),
+        ModelError::BackboneFile { path, .. } => {
+            format!("put that file back at {}; `show`, `use` and `memory list` do without it", path.display())
+        }
         ModelError::NotBuilt => "build it with `cargo install --path crates/cli`".into(),
         ModelError::SmallMemory { classes, .. } => format!("give `--memory {classes}` or more"),
         _ => return None,

@@ -204,6 +204,16 @@ pub enum ModelError {
         /// SHA-256 of those that are there.
         found: String,
     },
+    /// The file of the backbone is not where it was.
+    #[error("the backbone of this model, {} with SHA-256 {sha256}, cannot be read: {error}", path.display())]
+    BackboneFile {
+        /// Where it was.
+        path: PathBuf,
+        /// SHA-256 of the file.
+        sha256: String,
+        /// Why.
+        error: io::Error,
+    },
     /// The backbone cannot be used.
     #[error(transparent)]
     Backbone(#[from] BackboneError),
