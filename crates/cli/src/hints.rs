@@ -4,6 +4,8 @@
 #[cfg(feature = "training")]
 mod training;
 
+use std::path::{Path, PathBuf};
+
 use anyhow::Error;
 use rehearsal_data::{DataError, Dataset, LONGEST_SIDE, catalogue::card};
 use rehearsal_model::ModelError;
@@ -49,9 +51,48 @@ fn for_model(error: &ModelError) -> Option<String> {
         ModelError::TooManyPhotos { .. } => "give a smaller `--size`".into(),
         ModelError::NotKept { .. } => "give the folder that has them with `--photos DIR`".into(),
         ModelError::NotBuilt => "build it with `cargo install --path crates/cli`".into(),
+        ModelError::Nested { model, sessions, .. } => nested(model, sessions),
+        ModelError::SimilarClasses { .. } => "rename the folder, or take both as classes with `--as-is`".into(),
+        ModelError::AnotherClass { is_exact: true, .. } => {
+            "`--relabel` moves them to the class that they have here".into()
+        }
+        ModelError::AnotherClass { model, is_exact: false, .. } => unmovable(model),
+        ModelError::TakenName(_) => "`rehearsal class MODEL merge` gives the photos of one class to the other".into(),
         ModelError::SmallMemory { classes, .. } => format!("give `--memory {classes}` or more"),
         _ => return None,
     })
+}
+
+/// More folders than this are given by a pattern.
+const NAMED: usize = 4;
+
+/// The command that was meant, if all folders hold folders of photos.
+fn nested(model: &Path, sessions: &[PathBuf]) -> String {
+    const AS_CLASSES: &str = "`--nested` takes folders inside folders as classes";
+    let folders = match sessions {
+        [] => return AS_CLASSES.into(),
+        [first, ..] if sessions.len() > NAMED => {
+            shell_word(&first.parent().unwrap_or(first).display().to_string()) + "/*"
+        }
+        few => few.iter().map(|folder| shell_word(&folder.display().to_string())).collect::<Vec<_>>().join(" "),
+    };
+    let model = shell_word(&model.display().to_string());
+    format!("give the folders that hold classes: `rehearsal learn {model} {folders}`; or {AS_CLASSES}")
+}
+
+/// What to do about photos of another class in a model that is trained from scratch.
+pub fn unmovable(model: &Path) -> String {
+    let model = shell_word(&model.display().to_string());
+    format!(
+        "a model that is trained from scratch cannot move them: `rehearsal memory {model} remove` them, then learn \
+         them again"
+    )
+}
+
+/// A word as a shell takes it.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) { word.into() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 fn for_data(error: &DataError) -> Option<String> {

@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Answer, Digest, Example, Input, ModelError, Prediction, backbones, score::answers};
 use calibration::{Calibration, Measured, nearest};
+pub(crate) use kept::FEWEST;
 use kept::{Kept, OfClass, held_out, share};
 pub use learn::ExactSession;
 

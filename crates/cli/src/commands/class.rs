@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::{
     args::model::{Class, ClassVerb},
+    hints::shell_word,
     photos,
     printer::{message, print},
 };
@@ -35,16 +36,10 @@ fn change(args: &Class) -> Result<ExitCode> {
     } else {
         print(&format!("version {version}: {}\n", printable(&what)))?;
         if let ClassVerb::Retire { name, .. } = &args.verb {
-            let remove = format!("rehearsal memory {} remove --class {}", args.model.display(), quoted(name));
+            let remove = format!("rehearsal memory {} remove --class {}", args.model.display(), shell_word(name));
             message("its images left memory and holdout set; older versions keep them until");
             message(&printable(&format!("  {remove}")));
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A name as a shell takes it.
-fn quoted(name: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./".contains(letter);
-    if name.chars().all(is_plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }

@@ -7,7 +7,7 @@ use rehearsal_data::{
     photos::{ScanOptions, find, lines},
     printable,
 };
-use rehearsal_model::{AllUnsure, Input, Model, Prediction, Similar, Verdict, Version};
+use rehearsal_model::{AllUnsure, Input, Model, Prediction, Share, Similar, Verdict, Version};
 use serde_json::json;
 
 use crate::{
@@ -33,9 +33,6 @@ pub fn version(model: &Model, which: &Which) -> Result<Version> {
 }
 
 fn predict_all(args: &Predict) -> Result<ExitCode> {
-    if let Some(percent) = args.threshold.filter(|percent| !(0.0..=100.0).contains(percent)) {
-        return Err(UserError(format!("`--threshold` is {percent}: it must be between 0 and 100 %")).into());
-    }
     let model = model_first(Model::open(&args.model), &args.paths)?;
     let version = version(&model, &args.which)?;
     let (paths, ignored) = find(&args.paths, &ScanOptions { follow_links_outside: args.follow_links })?;
@@ -44,7 +41,7 @@ fn predict_all(args: &Predict) -> Result<ExitCode> {
         return Err(UserError("no photos found".into()).into());
     }
     let reader = version.reader()?;
-    let threshold = args.threshold.map(|percent| percent / 100.0);
+    let threshold = args.threshold.map(Share::fraction);
     let all_unsure = version.all_unsure().filter(|_| threshold.is_none());
     if let Some(why) = all_unsure {
         message(&format!("every answer is unsure: {}", why.text()));
