@@ -4,6 +4,8 @@
 #[cfg(feature = "training")]
 mod training;
 
+use std::path::{Path, PathBuf};
+
 use anyhow::Error;
 use rehearsal_backbone::{BackboneError, BackboneName};
 use rehearsal_data::{DataError, Dataset, LONGEST_SIDE, catalogue::card};
@@ -71,6 +73,13 @@ fn for_model(error: &ModelError) -> Option<String> {
             format!("put that file back at {}; `show`, `use` and `memory list` do without it", path.display())
         }
         ModelError::NotBuilt => "build it with `cargo install --path crates/cli`".into(),
+        ModelError::Nested { model, sessions, .. } => nested(model, sessions),
+        ModelError::SimilarClasses { .. } => "rename the folder, or take both as classes with `--as-is`".into(),
+        ModelError::AnotherClass { is_exact: true, .. } => {
+            "`--relabel` moves them to the class that they have here".into()
+        }
+        ModelError::AnotherClass { model, is_exact: false, .. } => unmovable(model),
+        ModelError::TakenName(_) => "`rehearsal class MODEL merge` gives the photos of one class to the other".into(),
         ModelError::SmallMemory { classes, .. } => format!("give `--memory {classes}` or more"),
         _ => return None,
     })
@@ -79,6 +88,32 @@ fn for_model(error: &ModelError) -> Option<String> {
 /// How to get a backbone.
 fn fetch(name: BackboneName) -> String {
     format!("`rehearsal backbone fetch {name}` gets it")
+}
+
+/// More folders than this are given by a pattern.
+const NAMED: usize = 4;
+
+/// The command that was meant, if all folders hold folders of photos.
+fn nested(model: &Path, sessions: &[PathBuf]) -> String {
+    const AS_CLASSES: &str = "`--nested` takes folders inside folders as classes";
+    let folders = match sessions {
+        [] => return AS_CLASSES.into(),
+        [first, ..] if sessions.len() > NAMED => {
+            quoted(first.parent().unwrap_or(first)) + "/*"
+        }
+        few => few.iter().map(|folder| quoted(folder)).collect::<Vec<_>>().join(" "),
+    };
+    let model = quoted(model);
+    format!("give the folders that hold classes: `rehearsal learn {model} {folders}`; or {AS_CLASSES}")
+}
+
+/// What to do about photos of another class in a model that is trained from scratch.
+pub fn unmovable(model: &Path) -> String {
+    let model = quoted(model);
+    format!(
+        "a model that is trained from scratch cannot move them: `rehearsal memory {model} remove` them, then learn \
+         them again"
+    )
 }
 
 fn for_data(error: &DataError) -> Option<String> {

@@ -25,9 +25,9 @@ pub fn serialize<S: Serializer>(path: &PathBuf, to: S) -> Result<S::Ok, S::Error
     map.end()
 }
 
-/// A path as one word of a shell's command.
-pub fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
+/// A path, or a name, as one word of a shell's command.
+pub fn quoted(word: impl AsRef<Path>) -> String {
+    let text = word.as_ref().to_string_lossy();
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') {
         return text.into_owned();

@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Answer, Contents, Digest, Doubt, Example, Input, ModelError, Prediction, backbones, score::answers};
 use calibration::{Calibration, Measured, nearest};
 pub use classifier::{Labelled, Learned, PhotoClassifier};
+pub(crate) use kept::FEWEST;
 use kept::{Kept, OfClass, held_out, share};
 pub use learn::ExactSession;
 
