@@ -7,7 +7,10 @@ use rayon::prelude::*;
 use rehearsal_data::{DataError, Image, PhotoFile, Progress, Unit};
 use rehearsal_gaussian::Feature;
 
-use crate::{Backbone, BackboneError, FeatureCache, thumbnail::thumbnail};
+use crate::{
+    Backbone, BackboneError, FeatureCache,
+    thumbnail::{REMEMBERED, thumbnail},
+};
 
 /// Photos that are in memory at a time.
 const AT_ONCE: usize = 32;
@@ -136,7 +139,7 @@ impl Extractor {
             Found::Known(extracted) => Some(extracted),
             Found::New(sha256, image) => {
                 let feature = features.next()?;
-                let thumbnail = thumbnail(&image, shape);
+                let thumbnail = thumbnail(&image, shape, REMEMBERED);
                 let extracted = Extracted { sha256, feature, thumbnail };
                 if let Some(cache) = &self.cache {
                     cache.keep(&extracted);

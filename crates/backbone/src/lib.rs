@@ -37,3 +37,4 @@ pub use lite0::EfficientNetLite0;
 #[cfg(feature = "onnx")]
 pub use onnx::OnnxBackbone;
 pub use resnet18::ResNet18;
+pub use thumbnail::thumbnail;
