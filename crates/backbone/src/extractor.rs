@@ -12,7 +12,10 @@ use rehearsal_data::{DataError, Image, Progress, Unit, decode::PictureRef, photo
 use rehearsal_gaussian::Feature;
 use sha2::{Digest, Sha256};
 
-use crate::{Backbone, BackboneError, FeatureCache, thumbnail::thumbnail};
+use crate::{
+    Backbone, BackboneError, FeatureCache,
+    thumbnail::{REMEMBERED, thumbnail},
+};
 
 /// Photos that are in memory at a time.
 const AT_ONCE: usize = 32;
@@ -182,7 +185,7 @@ impl Extractor {
             Found::Known(extracted) => Some(extracted),
             Found::New(sha256, image) => {
                 let feature = features.next()?;
-                let thumbnail = thumbnail(&image, shape);
+                let thumbnail = thumbnail(&image, shape, REMEMBERED);
                 let extracted = Extracted { sha256, feature, thumbnail };
                 if let Some(cache) = &self.cache {
                     cache.keep(&extracted);

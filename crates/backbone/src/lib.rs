@@ -36,3 +36,4 @@ pub use kept::{FEATURES, KeptFeatures, kept_features};
 #[cfg(feature = "onnx")]
 pub use onnx::OnnxBackbone;
 pub use published::Published;
+pub use thumbnail::thumbnail;
