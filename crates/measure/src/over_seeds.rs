@@ -28,7 +28,8 @@ impl OverSeeds {
 impl OverSeeds {
     /// The 95 % interval of the mean by Student's t; one run has none.
     pub fn interval(&self) -> Option<[f64; 2]> {
-        let half = student::quantile(self.n.checked_sub(1)?) * self.deviation? / (self.n as f64).sqrt();
+        let (freedom, deviation) = (self.n.checked_sub(1).filter(|&freedom| freedom > 0)?, self.deviation?);
+        let half = student::quantile(freedom) * deviation / (self.n as f64).sqrt();
         Some([self.mean - half, self.mean + half])
     }
 }
