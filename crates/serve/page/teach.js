@@ -155,6 +155,7 @@ async function learn(body, done) {
   const limit = byId("max-forgetting");
   if (!limit.checkValidity()) {
     say("The acceptance check takes 0 to 100 percentage points.", { bad: true });
+    limit.closest("details").open = true;
     limit.focus();
     return;
   }

@@ -206,6 +206,10 @@ def ask(reader, directory):
     reader.press("Take a photo", "#camera")
     reader.until("document.querySelectorAll('#answers .bars').length >= 1", "a photo of the camera is answered")
     reader.press("Done", "#camera")
+    reader.press("Wrong? Teach the right class")
+    reader.until("document.activeElement.matches('.class-name') && document.getElementById('lesson-count').textContent === '1 photo of 1 class'", "it can be taught, as soon as its class is named")
+    reader.press("Remove")
+    reader.until("document.getElementById('lesson-count').textContent === ''", "or left out")
 
 
 def look_at(reader, view):
@@ -299,6 +303,13 @@ def token(reader, directory):
     reader.tab("teach")
     send_zip(reader, photos(directory, "bag"), "The session failed")
     check(reader.ask("document.querySelector('#session .bad').textContent.includes('only one class')"), "with the reason")
+    reader.choose("document.getElementById('folders')", [directory / "january"])
+    cards = "[...document.querySelectorAll('.class-name')].map((name) => name.value).join()"
+    reader.until(f"{cards} === 'ankle boot,sandal,sneaker'", "a folder of folders makes classes")
+    reader.ask("document.querySelector('#lesson details').open = true")
+    reader.type("document.getElementById('max-forgetting')", "101")
+    reader.press("Learn")
+    reader.until("document.querySelector('.toast.bad').textContent.includes('0 to 100')", "an acceptance check of more than 100 points is refused")
     check(reader.ask("document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)") == "{}{}", "no script can read it")
 
 
