@@ -10,7 +10,7 @@ export async function resume() {
   if (newest && !isOver(newest)) watch(newest).catch(sayError);
 }
 
-/** Follows a session to its end. */
+/** Follows a session to its end, and gives it as it was then. */
 export function watch(job) {
   const progress = el("progress", { max: Math.max(1, job.photos), value: 0, "aria-label": "Photos read" });
   const state = el("p");
@@ -32,7 +32,7 @@ export function watch(job) {
         host.replaceChildren(el("div", { class: `card result ${now.state}` }, ...result(now), notices));
         host.focus({ preventScroll: true });
         host.scrollIntoView({ block: "nearest" });
-        resolve();
+        resolve(now);
       } catch (error) {
         reject(error);
       }
