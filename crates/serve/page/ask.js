@@ -3,13 +3,15 @@
 import { post } from "./api.js";
 import { bar, byId, count, el, fileName, percent, sayError, speak } from "./dom.js";
 import { model, onModel, refresh, whyFixed } from "./model.js";
-import { batches, photoDrop } from "./photos.js";
+import { acceptDrops, batches, photoDrop } from "./photos.js";
 
 const CLASSES_SHOWN = 5;
 
 /** `teach(file)` opens the tab Teach with a photo. */
 export function start(teach) {
-  photoDrop(byId("ask-photos"), (photos) => ask(photos.map(({ file }) => file), teach));
+  const take = (photos) => ask(photos.map(({ file }) => file), teach);
+  photoDrop(byId("ask-photos"), take);
+  acceptDrops(byId("ask"), take);
   byId("ask-clear").addEventListener("click", clear);
   onModel(({ current }) => {
     byId("ask-empty").hidden = Boolean(current);

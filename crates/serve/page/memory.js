@@ -92,10 +92,10 @@ async function more(mine = asked) {
   if (!answer.total) {
     host.replaceChildren(el("p", { class: "empty" }, onlyDoubtful ? "No photo is doubtful: each is nearest to its own class." : "Nothing of this class is remembered."));
   }
-  const groups = onlyDoubtful ? [[null, answer.photos]] : Object.entries(Object.groupBy(answer.photos, (photo) => photo.class));
+  const groups = onlyDoubtful ? [[null, answer.photos]] : Map.groupBy(answer.photos, (photo) => photo.class);
   for (const [name, photos] of answer.photos.length ? groups : []) {
     const last = host.lastElementChild;
-    if (last?.dataset.class === name) last.querySelector("ul").append(...photos.map(picture));
+    if (last && (last.dataset.class ?? null) === name) last.querySelector("ul").append(...photos.map(picture));
     else host.append(section(name ?? "Nearer to another class than to their own", photos, name));
   }
   shown += answer.photos.length;

@@ -9,8 +9,11 @@ export let model = null;
 const listeners = [];
 export const onModel = (listener) => listeners.push(listener);
 
+/** Looks at the model, and shows it again if it has changed. */
 export async function refresh() {
-  model = await call("/v1/model");
+  const now = await call("/v1/model");
+  if (JSON.stringify(now) === JSON.stringify(model)) return;
+  model = now;
   describe();
   for (const listener of listeners) listener(model);
 }

@@ -46,9 +46,12 @@ export function photosOf(files) {
   return photos;
 }
 
+const inOrder = new Intl.Collator("en", { numeric: true }).compare;
+
 /** Of a chosen folder: each file with the folder that it is in. */
 export function inFolders(files) {
-  return [...files].map((file) => ({ file, folder: file.webkitRelativePath.split("/").at(-2) ?? null }));
+  const sorted = [...files].sort((a, b) => inOrder(a.webkitRelativePath, b.webkitRelativePath));
+  return sorted.map((file) => ({ file, folder: file.webkitRelativePath.split("/").at(-2) ?? null }));
 }
 
 async function dropped(transfer) {
@@ -70,6 +73,7 @@ async function walk(entry, folder) {
     if (!some.length) break;
     found.push(...some);
   }
+  found.sort((a, b) => inOrder(a.name, b.name));
   return (await Promise.all(found.map((each) => walk(each, entry.name)))).flat();
 }
 

@@ -10,7 +10,7 @@ export async function resume() {
   if (newest && !isOver(newest)) watch(newest).catch(sayError);
 }
 
-/** Follows a session to its end. */
+/** Follows a session to its end, and gives it as it was then. */
 export function watch(job) {
   const progress = el("progress", { max: Math.max(1, job.photos), value: 0, "aria-label": "Photos read" });
   const state = el("p");
@@ -32,7 +32,7 @@ export function watch(job) {
         host.replaceChildren(el("div", { class: `card result ${now.state}` }, ...result(now), notices));
         host.focus({ preventScroll: true });
         host.scrollIntoView({ block: "nearest" });
-        resolve();
+        resolve(now);
       } catch (error) {
         reject(error);
       }
@@ -58,7 +58,8 @@ function result(job) {
     return el("h3", {}, text);
   };
   switch (job.state) {
-    case "learned": return [title(`Version ${job.version} has learned ${count(job.report.images, "photo")} and answers now.`), ...report(job.report), undo(job.report)];
+    case "learned": return [title(`Version ${job.version} has learned ${count(job.report.images, "photo")} and answers now.`), ...report(job.report),
+      el("div", { class: "row" }, el("button", { type: "button", class: "main", "data-tab": "ask" }, "Ask it"), undo(job.report))];
     case "rejected": return [title(`Version ${job.version} is rejected.`),
       el("p", {}, `Known classes lost more than ${job.report.max_forgetting} percentage points, so version ${job.report.parent} answers as before.`), ...report(job.report), use(job.version, "Use it anyway")];
     case "nothing-new": return [title("Nothing new: all these photos were known."), el("p", {}, "To give a photo to another class, move it in Memory.")];
@@ -75,7 +76,6 @@ function report({ old, new: added, new_classes: names, by_class: classes }) {
       old ? tile("Classes known before", `${percent(share(old.before))} → ${percent(share(old.after))}`, `${old.before.right} and then ${old.after.right} of ${count(old.after.total, "holdout photo")} right${chance(old)}`) : null,
       names.length ? tile(count(names.length, "new class", "new classes"), percent(share(added)), added.total ? `${added.right} of ${count(added.total, "holdout photo")} right` : "No photo was held out: from five photos on, one is.") : null),
     classes.length ? table(classes) : null,
-    el("div", { class: "row" }, el("button", { type: "button", class: "main", "data-tab": "ask" }, "Ask it")),
   ];
 }
 
@@ -89,7 +89,7 @@ const tile = (name, value, note) => el("div", { class: "tile" }, el("span", { cl
 function table(classes) {
   const before = ({ right_before: right, total }) => (right == null ? "new" : percent(total ? right / total : null, 0));
   const row = (each) => el("tr", {}, el("th", { scope: "row" }, each.class), el("td", {}, before(each)),
-    el("td", {}, el("span", { class: "row" }, percent(share(each), 0), bar(share(each)))), el("td", {}, `${each.right} of ${each.total}`));
+    el("td", {}, el("span", { class: "row" }, el("span", { class: "number" }, percent(share(each), 0)), bar(share(each)))), el("td", {}, `${each.right} of ${each.total}`));
   const head = ["Class", "Before", "Now", "Right"].map((name) => el("th", { scope: "col" }, name));
   return el("details", { open: classes.length <= 12 }, el("summary", {}, "Holdout accuracy by class"),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Holdout accuracy by class" }, el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, classes.map(row)))));

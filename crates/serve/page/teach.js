@@ -17,7 +17,7 @@ export function start() {
   });
   byId("zip").addEventListener("change", ({ target }) => {
     const [file] = target.files;
-    if (file) busy(byId("learn"), () => learn(file, null));
+    if (file) busy(byId("learn"), () => learn(file, () => {}));
     target.value = "";
   });
   byId("lesson").addEventListener("submit", submit);
@@ -155,15 +155,16 @@ async function learn(body, done) {
   const limit = byId("max-forgetting");
   if (!limit.checkValidity()) {
     say("The acceptance check takes 0 to 100 percentage points.", { bad: true });
+    limit.closest("details").open = true;
     limit.focus();
     return;
   }
   byId("session").replaceChildren(el("div", { class: "card" }, el("p", {}, "Sending the photos…"), el("progress", { "aria-label": "Sending the photos" })));
   try {
     const query = limit.value === "" ? "" : `?max_forgetting=${Number(limit.value)}`;
-    const job = await post(`/v1/learn${query}`, body);
-    done?.();
-    await watch(job);
+    const { state } = await watch(await post(`/v1/learn${query}`, body));
+    // What failed may be mended and sent again.
+    if (!["failed", "stopped"].includes(state)) done();
   } catch (error) {
     byId("session").replaceChildren();
     throw error;

@@ -29,6 +29,9 @@ async function load() {
     byId("by-class").replaceChildren(matrix(all));
     byId("version-list").replaceChildren(...kept.toReversed().map(item));
   } catch (error) {
+    byId("versions-empty").hidden = false;
+    byId("versions-empty").textContent = "The versions cannot be shown.";
+    byId("versions-full").hidden = true;
     sayError(error);
   }
 }
@@ -40,7 +43,7 @@ function overTime(kept, history) {
     const score = ({ right, total }) => ({ right, total, share: total ? right / total : null, low: null, high: null });
     all.set(entry.version, {
       version: entry.version, when: entry.when, kept: false, current: false, holdout: score(entry.holdout),
-      classes: entry.by_class.map((each) => ({ class: each.class, holdout: score(each) })),
+      classes: (entry.by_class ?? []).map((each) => ({ class: each.class, holdout: score(each) })),
     });
   }
   for (const version of kept) all.set(version.version, { ...version, kept: true });

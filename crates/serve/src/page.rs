@@ -45,3 +45,19 @@ pub(crate) fn is_open(method: &Method, path: &str) -> bool {
     let is_file = matches!(*method, Method::GET | Method::HEAD) && FILES.iter().any(|(name, ..)| *name == path);
     is_file || OPEN.contains(&path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_page_is_served() {
+        let directory = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/page")).unwrap();
+        let paths = directory.map(|entry| format!("/{}", entry.unwrap().file_name().display()));
+        let mut there: Vec<String> = paths.map(|path| path.replace("/index.html", "/")).collect();
+        let mut served: Vec<&str> = FILES.iter().map(|(path, ..)| *path).collect();
+        there.sort();
+        served.sort_unstable();
+        assert_eq!(served, there);
+    }
+}

@@ -151,22 +151,24 @@ def use(reader, directory):
     teach(reader, {name: photos(directory, name) for name in ("ankle boot", "sandal")}, 1)
     teach(reader, {"bag": photos(directory, "bag"), MARKUP: photos(directory, "dress")}, 2)
     check(reader.ask("document.title.startsWith('shop') && !document.querySelector('[onerror]')"), "the name of a class is text, never markup")
-    send_zip(reader, photos(directory, "bag"))
+    send_zip(reader, photos(directory, "bag"), "Nothing new")
     ask(reader, directory)
     remember(reader)
+    rename(reader)
     go_back(reader)
     check(reader.errors() == [], f"no errors {reader.errors() or ''}")
 
 
-def send_zip(reader, files):
+def send_zip(reader, files, outcome):
+    """Teaches a zip file of one class."""
     with tempfile.NamedTemporaryFile(suffix=".zip") as archive:
         with zipfile.ZipFile(archive, "w") as folder:
             for file in files:
                 folder.write(file, f"photos/bag/{file.name}")
         archive.flush()
         reader.choose("document.getElementById('zip')", [archive.name])
-        reader.until("document.querySelector('#session h3').textContent.startsWith('Nothing new')", "a zip file of known photos teaches nothing new")
-    reader.inspect("nothing-new")
+        reader.until(f"document.querySelector('#session h3').textContent.startsWith({json.dumps(outcome)})", f"a zip file: {outcome}")
+    reader.inspect(outcome.split()[0].lower())
 
 
 def ask(reader, directory):
@@ -204,6 +206,14 @@ def ask(reader, directory):
     reader.press("Take a photo", "#camera")
     reader.until("document.querySelectorAll('#answers .bars').length >= 1", "a photo of the camera is answered")
     reader.press("Done", "#camera")
+    reader.press("Wrong? Teach the right class")
+    reader.until("document.activeElement.matches('.class-name') && document.getElementById('lesson-count').textContent === '1 photo of 1 class'", "it can be taught, as soon as its class is named")
+    reader.press("Remove")
+    reader.until("document.getElementById('lesson-count').textContent === ''", "or left out")
+
+
+def look_at(reader, view):
+    reader.ask(f"(() => {{ const e = document.getElementById('memory-view'); e.value = '{view}'; e.dispatchEvent(new Event('change')); }})()")
 
 
 def remember(reader):
@@ -230,7 +240,7 @@ def remember(reader):
     reader.until("document.querySelector('.toast').textContent.includes('1 photo deleted')", "a photo is deleted")
     check(reader.ask(held % deleted) is None, "it is no longer there")
 
-    reader.ask("const view = document.getElementById('memory-view'); view.value = 'map'; view.dispatchEvent(new Event('change'))")
+    look_at(reader, "map")
     reader.until("document.querySelectorAll('#map .point').length > 30", "a map of the photos")
     reader.ask("document.querySelector('#map .map > svg').focus()")
     for key, code in (("ArrowRight", 39), ("ArrowRight", 39), ("Enter", 13)):
@@ -240,21 +250,41 @@ def remember(reader):
     reader.press("Clear", "#selected")
 
 
+def rename(reader):
+    look_at(reader, "pictures")
+    section = f"[...document.querySelectorAll('#pictures section')].find((s) => s.dataset.class === {json.dumps(MARKUP)})"
+    field, again = "document.getElementById('question-field')", "document.querySelector('#memory-full[aria-busy=false]')"
+    button = f"{section}.querySelector('button[aria-label^=%s]')"
+    reader.until(f"{again} && {button % 'Merge'}", "each class has buttons")
+    reader.click(button % "Merge")
+    reader.type(field, "no such class")
+    reader.press("Merge", "#question")
+    reader.until("!document.getElementById('question-problem').hidden", "an unknown class is no place to merge into")
+    reader.inspect("merge")
+    reader.key("Escape", 27)
+    reader.until("!document.getElementById('question').open", "Escape closes the question")
+    reader.click(button % "Rename")
+    reader.type(field, "dress")
+    reader.press("Rename", "#question")
+    reader.until("document.querySelector('.toast').textContent.includes('is called dress now')", "a class is renamed")
+    reader.until(f"{again} && [...document.querySelectorAll('#pictures section')].some((s) => s.dataset.class === 'dress')", "and shown so")
+
+
 def go_back(reader):
     reader.ask("document.getElementById('tab-memory').focus()")
     reader.key("ArrowRight", 39)
     check(reader.ask("document.activeElement.id") == "tab-versions", "arrow keys go from tab to tab")
-    reader.until("document.querySelectorAll('.version').length === 3", "three versions are kept")
+    reader.until("document.querySelectorAll('.version').length === 4", "four versions are kept")
     reader.until("document.querySelector('#chart svg path')", "with a chart")
     reader.inspect("versions")
     reader.click("[...document.querySelectorAll('.version')].at(-1).querySelector('button')")
     reader.until("document.getElementById('about').textContent.startsWith('Version 1:')", "version 1 answers again")
     check(reader.ask("fetch('/v1/model').then((a) => a.json()).then((m) => m.current.version)") == 1, "the server says so")
-    reader.press("Back to version 3")
-    reader.until("document.getElementById('about').textContent.startsWith('Version 3:')", "and forward")
+    reader.press("Back to version 4")
+    reader.until("document.getElementById('about').textContent.startsWith('Version 4:')", "and forward")
 
 
-def token(reader):
+def token(reader, directory):
     """The server wants a token: the page asks for it once."""
     reader.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
     reader.look = "400-token"
@@ -270,6 +300,16 @@ def token(reader):
     reader.until("document.getElementById('name').textContent === 'locked'", "the right one opens it")
     reader.load()
     reader.until("document.getElementById('name').textContent === 'locked'", "and again after loading it again")
+    reader.tab("teach")
+    send_zip(reader, photos(directory, "bag"), "The session failed")
+    check(reader.ask("document.querySelector('#session .bad').textContent.includes('only one class')"), "with the reason")
+    reader.choose("document.getElementById('folders')", [directory / "january"])
+    cards = "[...document.querySelectorAll('.class-name')].map((name) => name.value).join()"
+    reader.until(f"{cards} === 'ankle boot,sandal,sneaker'", "a folder of folders makes classes")
+    reader.ask("document.querySelector('#lesson details').open = true")
+    reader.type("document.getElementById('max-forgetting')", "101")
+    reader.press("Learn")
+    reader.until("document.querySelector('.toast.bad').textContent.includes('0 to 100')", "an acceptance check of more than 100 points is refused")
     check(reader.ask("document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)") == "{}{}", "no script can read it")
 
 
@@ -339,7 +379,7 @@ def main():
                 read_only(reader)
             gone(reader)
             with Serving(given.program, directory / "locked.model", "--token", TOKEN) as address:
-                token(Reader(browser, address, axe, given.screenshots))
+                token(Reader(browser, address, axe, given.screenshots), given.photos)
         finally:
             browser.close()
 
