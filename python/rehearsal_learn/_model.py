@@ -66,6 +66,8 @@ class Model:
         holdout_per_class: int | None = None,
         keep: int | None = None,
         max_forgetting: float | None = None,
+        accept: bool = False,
+        relabel: bool = False,
         follow_links: bool = False,
         skip_bad: bool = False,
         callback: Callback = "auto",
@@ -73,13 +75,14 @@ class Model:
         """Learn folders with one folder of photos per class: a new version.
 
         Returns the report of the session, as `rehearsal learn --json` prints it, or `None` if every photo was known.
-        With `max_forgetting`, a version that lost more percentage points on old classes is not used:
-        `report["accepted"]` says so.
+        A version that lost accuracy on old classes beyond chance is not used: `report["accepted"]` says so. With
+        `max_forgetting` (0 to 1) it is one that lost more than that; with `accept`, none. With `relabel`, photos that
+        are known as another class move to this one.
         """
         memory = None if memory is None else str(memory)
         return json.loads(self._model.learn(
-            _paths(folders), holdout, backbone, memory, holdout_per_class, keep, max_forgetting, follow_links,
-            skip_bad, listener(callback),
+            _paths(folders), holdout, backbone, memory, holdout_per_class, keep, max_forgetting, accept, relabel,
+            follow_links, skip_bad, listener(callback),
         ))
 
     def predict(

@@ -77,6 +77,8 @@ class Model:
         holdout_per_class: int | None,
         keep: int | None,
         max_forgetting: float | None,
+        accept: bool,
+        relabel: bool,
         follow_links: bool,
         skip_bad: bool,
         callback: _Callback,

@@ -148,7 +148,7 @@ impl Extractor {
             let extracted = |((sha256, image), feature): (([u8; 32], Image), Feature)| Extracted {
                 sha256,
                 feature,
-                thumbnail: thumbnail(&image, preprocessing.shape),
+                thumbnail: thumbnail(&image, preprocessing.shape, REMEMBERED),
             };
             let all: Vec<Extracted> = read.into_par_iter().zip(features).map(extracted).collect();
             if all.into_iter().try_for_each(&mut each).is_break() {

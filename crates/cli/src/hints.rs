@@ -98,9 +98,7 @@ fn nested(model: &Path, sessions: &[PathBuf]) -> String {
     const AS_CLASSES: &str = "`--nested` takes folders inside folders as classes";
     let folders = match sessions {
         [] => return AS_CLASSES.into(),
-        [first, ..] if sessions.len() > NAMED => {
-            quoted(first.parent().unwrap_or(first)) + "/*"
-        }
+        [first, ..] if sessions.len() > NAMED => quoted(first.parent().unwrap_or(first)) + "/*",
         few => few.iter().map(|folder| quoted(folder)).collect::<Vec<_>>().join(" "),
     };
     let model = quoted(model);

@@ -99,7 +99,10 @@ impl fmt::Display for FolderNotice {
                 let more = classes.len().saturating_sub(NAMED);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 let named = named.collect::<Vec<_>>().join(", ");
-                write!(f, "fewer than {FEWEST} photos, none of them held out to measure the class, add more: {named}{more}")
+                write!(
+                    f,
+                    "fewer than {FEWEST} photos, none of them held out to measure the class, add more: {named}{more}"
+                )
             }
             Self::Similar(one, other) => {
                 write!(f, "`{one}` and `{other}` are two classes: they differ only in capitals, spaces or a plural")

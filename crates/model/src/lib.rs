@@ -76,7 +76,6 @@ pub use memory_size::MemorySize;
 pub use names::Names;
 pub use png::write_png;
 pub use prediction::{AllUnsure, Doubt, Prediction, Similar, Verdict};
-pub use prediction::{AllUnsure, Prediction, Similar, Verdict};
 pub use reading::VersionState;
 pub use score::{Answer, ClassScore, Score};
 #[cfg(feature = "scratch")]

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use rehearsal_data::photos::{ScanOptions, find};
 use rehearsal_files::threads::{cores, on_threads};
 use rehearsal_model::{
-    Evaluation, ExactSession, Features, FolderNotice, FolderReader, Forget, Forgotten, Input, Model as Store,
-    ModelError, Notice, Outcome, Part, Seen, SessionOptions, Version,
+    AcceptanceCheck, Evaluation, ExactSession, Features, FolderNotice, FolderReader, Forget, Forgotten, Input,
+    Model as Store, ModelError, Notice, Outcome, Part, Seen, SessionOptions, Share, Version,
 };
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ impl Model {
     }
 
     /// Learns folders; null if there is nothing new.
-    #[pyo3(signature = (folders, holdout, backbone, memory, holdout_per_class, keep, max_forgetting, follow_links, skip_bad, callback))]
+    #[pyo3(signature = (folders, holdout, backbone, memory, holdout_per_class, keep, max_forgetting, accept, relabel, follow_links, skip_bad, callback))]
     fn learn(
         &self,
         py: Python<'_>,
@@ -69,12 +69,22 @@ impl Model {
         holdout_per_class: Option<usize>,
         keep: Option<usize>,
         max_forgetting: Option<f64>,
+        accept: bool,
+        relabel: bool,
         follow_links: bool,
         skip_bad: bool,
         callback: Callback<'_>,
     ) -> Result<String> {
         let memory = memory.map(str::parse).transpose().map_err(Error::Value)?;
-        let options = SessionOptions { memory, holdout_per_class, keep, max_forgetting };
+        let check = match max_forgetting {
+            _ if accept => AcceptanceCheck::Off,
+            None => AcceptanceCheck::BeyondChance,
+            Some(share) => AcceptanceCheck::AtMost(
+                Share::new(share)
+                    .ok_or_else(|| Error::Value(format!("max_forgetting is {share}: it must be between 0 and 1")))?,
+            ),
+        };
+        let options = SessionOptions { memory, holdout_per_class, keep, check, relabel, ..SessionOptions::default() };
         self.ask(py, callback, |reporter| {
             let mut store = Store::open_or_create(&self.path)?.on_threads(self.threads);
             let stop = || reporter.is_stopped();

@@ -61,7 +61,7 @@ function result(job) {
     case "learned": return [title(`Version ${job.version} has learned ${count(job.report.images, "photo")} and answers now.`), ...report(job.report),
       el("div", { class: "row" }, el("button", { type: "button", class: "main", "data-tab": "ask" }, "Ask it"), undo(job.report))];
     case "rejected": return [title(`Version ${job.version} is rejected.`),
-      el("p", {}, `Known classes lost more than ${job.report.max_forgetting} percentage points, so version ${job.report.parent} answers as before.`), ...report(job.report), use(job.version, "Use it anyway")];
+      el("p", {}, `Known classes lost ${job.report.max_forgetting === null ? "accuracy beyond chance" : `more than ${100 * job.report.max_forgetting} percentage points`}, so version ${job.report.parent} answers as before.`), ...report(job.report), use(job.version, "Use it anyway")];
     case "nothing-new": return [title("Nothing new: all these photos were known."), el("p", {}, "To give a photo to another class, move it in Memory.")];
     case "stopped": return [title("The server was stopped before the session ended."), el("p", {}, "Nothing has changed: learn the photos again.")];
     default: return [title("The session failed; nothing has changed."), el("p", { class: "bad" }, job.error.message), job.error.hint ? el("p", { class: "muted" }, job.error.hint) : null];

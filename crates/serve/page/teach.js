@@ -161,7 +161,7 @@ async function learn(body, done) {
   }
   byId("session").replaceChildren(el("div", { class: "card" }, el("p", {}, "Sending the photos…"), el("progress", { "aria-label": "Sending the photos" })));
   try {
-    const query = limit.value === "" ? "" : `?max_forgetting=${Number(limit.value)}`;
+    const query = limit.value === "" ? "" : `?max_forgetting=${Number(limit.value) / 100}`;
     const { state } = await watch(await post(`/v1/learn${query}`, body));
     // What failed may be mended and sent again.
     if (!["failed", "stopped"].includes(state)) done();

@@ -8,8 +8,8 @@ use rehearsal_files::threads::on_threads;
 
 use super::{BackboneId, Exact, Kept};
 use crate::{
-    Contents, Digest, FolderReader, MemorySize, Model, ModelError, ModelSettings, Notice, Outcome, Relabel,
-    Report, SessionOptions, Version, backbones,
+    Contents, Digest, FolderReader, MemorySize, Model, ModelError, ModelSettings, Notice, Outcome, Relabel, Report,
+    SessionOptions, Version, backbones,
     folder::{ClassCount, reason},
     version::Kind,
 };
