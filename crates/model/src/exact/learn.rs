@@ -122,8 +122,8 @@ impl Learning<'_> {
         let (digest, source) = (Digest::from_sha256(extracted.sha256), photo.path.display().to_string());
         if self.exact.class_of(digest).is_some() {
             self.found.given_known += 1;
-        } else if !self.placed.contains_key(&digest) {
-            self.placed.insert(digest, (photo.class.clone(), source.clone()));
+        } else if let std::collections::btree_map::Entry::Vacant(e) = self.placed.entry(digest) {
+            e.insert((photo.class.clone(), source.clone()));
             let kept = Kept { digest, source, feature: extracted.feature, thumbnail: extracted.thumbnail };
             self.give(kept, &photo.class);
         }
