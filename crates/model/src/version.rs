@@ -13,7 +13,9 @@ use serde::Deserialize;
 
 #[cfg(feature = "scratch")]
 use crate::scratch::Scratch;
-use crate::{Answer, Digest, Doubt, Input, InputReader, ModelError, Picture, Prediction, Similar, exact::Exact, threshold};
+use crate::{
+    Answer, Digest, Doubt, Input, InputReader, ModelError, Picture, Prediction, Similar, exact::Exact, threshold,
+};
 
 /// A version of a model.
 #[derive(Clone)]

@@ -48,12 +48,8 @@ pub(crate) struct Versions {
 impl Versions {
     /// Of the model at `path`, which need not have a version yet.
     pub fn open(path: PathBuf) -> Result<Self, ModelError> {
-        let versions = Self {
-            path,
-            current: RwLock::new(None),
-            others: Mutex::new(Vec::new()),
-            reading: Mutex::new(()),
-        };
+        let versions =
+            Self { path, current: RwLock::new(None), others: Mutex::new(Vec::new()), reading: Mutex::new(()) };
         match versions.refresh() {
             Err(ModelError::Absent { .. } | ModelError::Unfinished { .. }) => Ok(versions),
             Err(error) => Err(error),

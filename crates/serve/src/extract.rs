@@ -46,5 +46,6 @@ impl<T: DeserializeOwned> FromRequest<App> for Given<T> {
 
 /// Bytes as JSON.
 pub(crate) fn json<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, ApiError> {
-    serde_json::from_slice(bytes).map_err(|error| ApiError::bad_request(format!("the body is not as expected: {error}")))
+    serde_json::from_slice(bytes)
+        .map_err(|error| ApiError::bad_request(format!("the body is not as expected: {error}")))
 }

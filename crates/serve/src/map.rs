@@ -34,7 +34,8 @@ pub(crate) fn map(features: &Features) -> (Vec<Point>, [f64; 2]) {
     }
     let along = |axis: &[f32]| -> Vec<f32> { rows.iter().map(|row| dot(row, axis)).collect() };
     let places: Vec<Vec<f32>> = axes.iter().map(|axis| along(axis)).collect();
-    let share = |places: &[f32]| places.iter().map(|&at| f64::from(at).powi(2)).sum::<f64>() / total.max(f64::MIN_POSITIVE);
+    let share =
+        |places: &[f32]| places.iter().map(|&at| f64::from(at).powi(2)).sum::<f64>() / total.max(f64::MIN_POSITIVE);
     let farthest = places.iter().flatten().fold(f32::MIN_POSITIVE, |most, at| most.max(at.abs()));
     let point = |(index, photo): (usize, Digest)| Point {
         photo,
@@ -47,7 +48,8 @@ pub(crate) fn map(features: &Features) -> (Vec<Point>, [f64; 2]) {
 /// The direction of the largest variance that is orthogonal to `others`, by power iteration.
 fn component(rows: &[Vec<f32>], others: &[Vec<f32>], number: usize) -> Vec<f32> {
     // Begins anywhere, always at the same place.
-    let mut axis: Vec<f32> = (0..rows[0].len()).map(|i| ((i * 7919 + number * 104_729) % 1009) as f32 - 504.0).collect();
+    let mut axis: Vec<f32> =
+        (0..rows[0].len()).map(|i| ((i * 7919 + number * 104_729) % 1009) as f32 - 504.0).collect();
     for _ in 0..ITERATIONS {
         let mut next = vec![0.0; axis.len()];
         for row in rows {

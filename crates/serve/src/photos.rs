@@ -104,7 +104,9 @@ pub(crate) fn checked(photos: Vec<Photo>, most: usize, limits: &Limits) -> Answe
         let (width, height) = size.map_err(|why| ApiError::unreadable(format!("{name}: {why}")))?;
         if u64::from(width) * u64::from(height) > limits.pixels {
             let most = limits.pixels / 1_000_000;
-            return Err(ApiError::too_large(format!("{name} has {width}×{height} pixels: at most {most} million are read")));
+            return Err(ApiError::too_large(format!(
+                "{name} has {width}×{height} pixels: at most {most} million are read"
+            )));
         }
     }
     Ok(photos)

@@ -18,8 +18,7 @@ use tokio::{
 };
 
 use crate::{
-    Options, api,
-    connections,
+    Options, api, connections,
     current::Versions,
     jobs::Jobs,
     metrics::Metrics,
@@ -104,7 +103,8 @@ impl Server {
         let listener = TcpListener::bind(address).map_err(unusable)?;
         listener.set_nonblocking(true).map_err(unusable)?;
         let address = listener.local_addr().map_err(unusable)?;
-        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(ServeError::Threads)?;
+        let runtime =
+            Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(ServeError::Threads)?;
         let (sender, stopping) = watch::channel(false);
         let (changing, limits) = (Arc::new(Mutex::new(())), options.limits);
         let (jobs, learning) = Jobs::start(

@@ -26,4 +26,6 @@ mod model_story;
 mod report;
 mod resume;
 #[cfg(unix)]
+mod serve;
+#[cfg(unix)]
 mod slurm;

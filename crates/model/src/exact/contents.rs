@@ -13,8 +13,8 @@ use serde_json::json;
 
 use super::{Calibration, Exact, Kept, OfClass};
 use crate::{
-    Answer, Contents, Digest, Doubt, Example, Features, Held, Input, InputReader, ModelError, Part, Picture, Prediction,
-    Removed, Similar,
+    Answer, Contents, Digest, Doubt, Example, Features, Held, Input, InputReader, ModelError, Part, Picture,
+    Prediction, Removed, Similar,
 };
 
 impl Contents for Exact {

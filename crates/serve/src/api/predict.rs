@@ -1,5 +1,7 @@
 //! `POST /v1/predict`.
 
+#![allow(unused_qualifications, reason = "utoipa's macro qualifies the names that it is given")]
+
 use std::sync::Arc;
 
 use axum::{
@@ -113,7 +115,11 @@ impl From<Answered> for PredictedPhoto {
     )),
     responses((status = 200, body = Predictions), (status = "4XX", body = ErrorBody)),
 )]
-pub(crate) async fn predict(State(app): State<App>, Asked(query): Asked<Query>, request: Request) -> Answer<Json<Predictions>> {
+pub(crate) async fn predict(
+    State(app): State<App>,
+    Asked(query): Asked<Query>,
+    request: Request,
+) -> Answer<Json<Predictions>> {
     let current = app.version(query.version).await?;
     let photos = photos::to_predict(request, &app.options.limits).await?;
     let answered = app.predict(Arc::clone(&current), photos, query.explain).await?;

@@ -111,7 +111,11 @@ fn made(event: &Event) -> Option<u32> {
 fn in_words(event: &Event) -> (&'static str, String) {
     match event {
         Event::Learned(report) => {
-            let new = if report.new_classes.is_empty() { String::new() } else { format!(": {}", report.new_classes.join(", ")) };
+            let new = if report.new_classes.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", report.new_classes.join(", "))
+            };
             ("learned", format!("{} photos learned{new}", report.images))
         }
         Event::Renamed { from, to, .. } => ("renamed", format!("{from} renamed {to}")),

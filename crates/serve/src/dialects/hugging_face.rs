@@ -70,7 +70,8 @@ pub(crate) async fn classify_by_name(
 
 async fn answer(app: &App, request: Request) -> Answer<Json<Vec<Label>>> {
     let current = app.version(None).await?;
-    let is_json = request.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    let is_json =
+        request.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
     let (photo, top) = if is_json {
         let with: WithParameters = json(&photos::body(request, &app.options.limits).await?)?;
         let bytes = photos::from_base64(&with.inputs)?;

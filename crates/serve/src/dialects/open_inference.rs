@@ -75,7 +75,11 @@ pub(crate) async fn server() -> Json<ServerMetadata> {
 
 fn check_name(app: &Shared, name: &str) -> Answer<()> {
     let ours = model_name(app);
-    if name == ours { Ok(()) } else { Err(ApiError::not_found(format!("there is no model `{name}`: this one is `{ours}`"))) }
+    if name == ours {
+        Ok(())
+    } else {
+        Err(ApiError::not_found(format!("there is no model `{name}`: this one is `{ours}`")))
+    }
 }
 
 /// Say whether a model can predict.
@@ -186,7 +190,9 @@ async fn predict(app: &App, name: String, version: Option<u32>, request: Request
     let answered = app.predict(Arc::clone(&current), photos, false).await?;
     let classes = current.version.classes().iter().map(ToString::to_string).collect::<Vec<_>>();
     let outputs = ["class", "probability", "answer", "probabilities"].map(|name| output(name, &answered, &classes));
-    let is_wanted = |output: &Output| asked.outputs.is_empty() || asked.outputs.iter().any(|wanted: &OutputRequest| wanted.name == output.name);
+    let is_wanted = |output: &Output| {
+        asked.outputs.is_empty() || asked.outputs.iter().any(|wanted: &OutputRequest| wanted.name == output.name)
+    };
     Ok(Json(Inferred {
         model_name: name,
         model_version: current.number.to_string(),
@@ -205,9 +211,12 @@ fn output(name: &'static str, answered: &[Answered], classes: &[String]) -> Outp
     let (datatype, shape, data): (_, _, Vec<Value>) = match name {
         "class" => ("BYTES", vec![all], answered.iter().map(|answer| json!(&*answer.prediction.class)).collect()),
         "answer" => ("BYTES", vec![all], answered.iter().map(|answer| json!(answer.verdict.word())).collect()),
-        "probability" => ("FP32", vec![all], answered.iter().map(|answer| json!(answer.prediction.probability)).collect()),
+        "probability" => {
+            ("FP32", vec![all], answered.iter().map(|answer| json!(answer.prediction.probability)).collect())
+        }
         _ => {
-            let rows = answered.iter().flat_map(|answer| classes.iter().map(move |class| json!(of_class(answer, class))));
+            let rows =
+                answered.iter().flat_map(|answer| classes.iter().map(move |class| json!(of_class(answer, class))));
             ("FP32", vec![all, classes.len()], rows.collect())
         }
     };

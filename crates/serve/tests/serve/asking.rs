@@ -31,7 +31,8 @@ fn bytes_a_form_json_and_the_dialect_of_hugging_face_give_the_same_answer() {
 
     let text = BASE64_STANDARD.encode(&file);
     for image in [text.clone(), format!("data:image/png;base64,{text}"), text.trim_end_matches('=').to_owned()] {
-        let answer = post_json(address, "/v1/predict", &json!({ "photos": [{ "name": "x.png", "image": image }] })).json();
+        let answer =
+            post_json(address, "/v1/predict", &json!({ "photos": [{ "name": "x.png", "image": image }] })).json();
         assert_eq!(probability(&answer["predictions"][0]), probability(best));
     }
     for path in ["/", "/models/shop"] {

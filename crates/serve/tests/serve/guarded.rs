@@ -80,7 +80,11 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
-        if entry.path().is_dir() { copy(&entry.path(), &target) } else { drop(std::fs::copy(entry.path(), target).unwrap()) }
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target)
+        } else {
+            drop(std::fs::copy(entry.path(), target).unwrap())
+        }
     }
 }
 
@@ -95,7 +99,10 @@ fn an_address_that_others_reach_needs_a_good_token_and_a_taken_one_is_told() {
     let open = |options: &mut Options| options.host = "0.0.0.0".parse().unwrap();
     assert!(matches!(start(&open), Some(ServeError::NoToken(_))));
     assert!(matches!(start(&|options| options.token = Some("short".into())), Some(ServeError::Token(_))));
-    assert!(matches!(start(&|options| options.token = Some("with spaces in it 1234".into())), Some(ServeError::Token(_))));
+    assert!(matches!(
+        start(&|options| options.token = Some("with spaces in it 1234".into())),
+        Some(ServeError::Token(_))
+    ));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     assert!(matches!(start(&|options| options.port = port), Some(ServeError::Address { .. })));
@@ -113,6 +120,8 @@ fn every_answer_says_what_a_browser_may_do_with_it() {
         assert!(policy.starts_with("default-src 'self'") && !policy.contains("unsafe"), "{path}: {policy}");
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
     }
-    assert_eq!((get(serving.address, "/nothing").code(), get(serving.address, "/v1/predict").code()),
-        ("not_found".into(), "method_not_allowed".into()));
+    assert_eq!(
+        (get(serving.address, "/nothing").code(), get(serving.address, "/v1/predict").code()),
+        ("not_found".into(), "method_not_allowed".into())
+    );
 }

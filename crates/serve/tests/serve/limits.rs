@@ -59,7 +59,10 @@ fn pixels_are_counted_before_they_are_decoded() {
     assert_eq!((refused.status, refused.code()), (413, "too_large".into()));
     let (kind, body) = form(&[Ok("bars"), Err(("bomb.png", &large))]);
     assert_eq!(post(serving.address, "/v1/learn", &kind, &body).code(), "too_large");
-    assert_eq!(post(serving.address, "/v1/predict", "image/png", &encoded(&image::RgbImage::new(1000, 1000))).status, 200);
+    assert_eq!(
+        post(serving.address, "/v1/predict", "image/png", &encoded(&image::RgbImage::new(1000, 1000))).status,
+        200
+    );
 }
 
 fn zipped(entries: &[(&str, &[u8])]) -> Vec<u8> {
@@ -138,7 +141,9 @@ fn bytes_that_are_being_answered_are_limited() {
             stream
         })
         .collect();
-    let ask = || raw(serving.address, &request("POST", "/v1/learn", &[("Content-Type", "application/zip")], &[7; 5000])).unwrap();
+    let ask = || {
+        raw(serving.address, &request("POST", "/v1/learn", &[("Content-Type", "application/zip")], &[7; 5000])).unwrap()
+    };
     let begun = Instant::now();
     while ask().status != 429 {
         assert!(begun.elapsed() < Duration::from_secs(20));

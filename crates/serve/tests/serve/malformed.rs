@@ -27,12 +27,22 @@ fn a_thousand_malformed_requests_end_below_500() {
         request("POST", "/v1/learn?max_forgetting=3", &[("Content-Type", &form_kind)], &form_body),
         request("POST", "/v1/learn", &[("Content-Type", "application/json")], json),
         request("POST", "/v1/learn", &[("Content-Type", "application/zip")], b"PK\x05\x06 0123456789012345678901"),
-        request("POST", "/v1/memory/move", &[("Content-Type", "application/json")], br#"{"photos": ["00"], "to": "x"}"#),
+        request(
+            "POST",
+            "/v1/memory/move",
+            &[("Content-Type", "application/json")],
+            br#"{"photos": ["00"], "to": "x"}"#,
+        ),
         request("POST", "/v1/classes/merge", &[("Content-Type", "application/json")], br#"{"from": "a", "to": "b"}"#),
         request("POST", "/v1/versions/12/use", &[], b""),
         request("GET", "/v1/memory?class=bars&sort=doubtful&limit=3&offset=1", &[("Cookie", "a=b; c")], b""),
         request("GET", "/v1/memory/ba7816bf8f01cfea414140de5dae2223/thumbnail", &[], b""),
-        request("POST", "/models/x", &[("Content-Type", "application/json")], br#"{"inputs": "AAAA", "parameters": {"top_k": 1}}"#),
+        request(
+            "POST",
+            "/models/x",
+            &[("Content-Type", "application/json")],
+            br#"{"inputs": "AAAA", "parameters": {"top_k": 1}}"#,
+        ),
     ];
     let mut random = Random(7);
     let mut answered = 0;
@@ -57,7 +67,12 @@ fn a_thousand_malformed_requests_end_below_500() {
         // A request that is cut waits for the rest until the client says that there is none.
         if let Some(answer) = cut(serving.address, &bytes) {
             answered += 1;
-            assert!(answer.status < 500, "{number}: {} to {}", answer.head, String::from_utf8_lossy(&bytes[..bytes.len().min(300)]));
+            assert!(
+                answer.status < 500,
+                "{number}: {} to {}",
+                answer.head,
+                String::from_utf8_lossy(&bytes[..bytes.len().min(300)])
+            );
         }
     }
     assert!(answered > 500, "{answered}");

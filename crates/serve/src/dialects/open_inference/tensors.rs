@@ -86,7 +86,9 @@ pub(super) async fn inputs(request: Request, limits: &Limits) -> Answer<Asked> {
     let length = request.headers().get(JSON_LENGTH).cloned();
     let body = photos::body(request, limits).await?;
     let length = match length {
-        Some(length) => length.to_str().ok().and_then(|length| length.parse().ok()).filter(|length| *length <= body.len()),
+        Some(length) => {
+            length.to_str().ok().and_then(|length| length.parse().ok()).filter(|length| *length <= body.len())
+        }
         None => Some(body.len()),
     };
     let length = length.ok_or_else(|| ApiError::bad_request(format!("`{JSON_LENGTH}` is longer than the body")))?;
