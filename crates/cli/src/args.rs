@@ -72,6 +72,21 @@ pub enum Command {
     Bench(Bench),
 }
 
+impl Command {
+    /// How many threads were asked for, of a verb that computes on all cores by itself.
+    pub fn threads(&self) -> Option<usize> {
+        let threads = match self {
+            Self::Predict(predict) => &predict.threads,
+            Self::Evaluate(evaluate) => &evaluate.threads,
+            Self::Memory(memory) => &memory.threads,
+            Self::Class(class) => &class.threads,
+            Self::Features(features) => &features.threads,
+            _ => return None,
+        };
+        threads.threads.map(usize::from)
+    }
+}
+
 #[cfg(feature = "training")]
 #[derive(clap::Args)]
 #[command(after_help = "\

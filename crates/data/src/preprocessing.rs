@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     DataError, Image, ImageShape,
-    decode::{Picture, decode, fit, to_grey},
+    decode::{Picture, PictureRef, decode, fit, to_grey},
     photos::{Decoded, bytes as read_bytes},
 };
 
@@ -109,10 +109,10 @@ impl Preprocessing {
     }
 
     /// A decoded image.
-    pub fn fit(&self, picture: &Picture) -> Image {
+    pub fn fit<'a>(&self, picture: impl Into<PictureRef<'a>>) -> Image {
         let ImageShape { height, width, channels } = self.shape;
         let mut pixels = vec![0; height * width * 3];
-        fit(picture, (height, width), self.crop, self.interpolation, &mut pixels);
+        fit(picture.into(), (height, width), self.crop, self.interpolation, &mut pixels);
         if channels == 1 { to_grey(&pixels).into() } else { pixels.into() }
     }
 

@@ -84,18 +84,6 @@ impl AllUnsure {
 }
 
 impl Version {
-    /// How far to trust a prediction; `threshold` replaces the one of the holdout set.
-    pub fn verdict(&self, prediction: &Prediction, threshold: Option<f64>) -> Verdict {
-        let is_far = |farthest: f32| prediction.distance.is_some_and(|distance| distance > farthest);
-        if self.farthest_known().is_some_and(is_far) {
-            return Verdict::Unknown;
-        }
-        match threshold.or(self.threshold()) {
-            Some(threshold) if f64::from(prediction.probability) >= threshold => Verdict::Sure,
-            _ => Verdict::Unsure,
-        }
-    }
-
     /// Why every answer is unsure, if so.
     pub fn all_unsure(&self) -> Option<AllUnsure> {
         let is_small = self.holdout().len() < Self::SMALLEST_HOLDOUT;

@@ -14,7 +14,8 @@ use serde::Deserialize;
 #[cfg(feature = "scratch")]
 use crate::scratch::Scratch;
 use crate::{
-    Answer, Digest, Doubt, Input, InputReader, ModelError, Picture, Prediction, Similar, exact::Exact, threshold,
+    Answer, Digest, Doubt, Input, InputReader, ModelError, Picture, Prediction, Similar, Verdict, exact::Exact,
+    threshold,
 };
 
 /// A version of a model.
@@ -175,6 +176,18 @@ pub trait Contents: Send + Sync {
     /// The distance beyond which a photo is unknown.
     fn farthest_known(&self) -> Option<f32> {
         None
+    }
+
+    /// How far to trust a prediction; `threshold` replaces the one of the holdout set.
+    fn verdict(&self, prediction: &Prediction, threshold: Option<f64>) -> Verdict {
+        let is_far = |farthest: f32| prediction.distance.is_some_and(|distance| distance > farthest);
+        if self.farthest_known().is_some_and(is_far) {
+            return Verdict::Unknown;
+        }
+        match threshold.or(self.threshold()) {
+            Some(threshold) if f64::from(prediction.probability) >= threshold => Verdict::Sure,
+            _ => Verdict::Unsure,
+        }
     }
 
     /// The remembered photos that are most like a photo.

@@ -8,6 +8,8 @@ mod shop;
 mod support;
 mod told;
 
+#[cfg(unix)]
+mod attacks;
 mod command_line;
 mod data;
 mod doubtful;
@@ -23,6 +25,7 @@ mod model_kept;
 mod model_killed;
 mod model_refused;
 mod model_story;
+mod newcomer;
 mod report;
 mod resume;
 #[cfg(unix)]

@@ -8,7 +8,7 @@ use std::{
 
 use rayon::prelude::*;
 use rehearsal_backbone::{Limits, export_onnx};
-use rehearsal_files::threads::cores;
+use rehearsal_files::threads;
 use serde_json::json;
 
 use super::{Calibration, Exact, Kept, OfClass};
@@ -40,7 +40,7 @@ impl Contents for Exact {
     }
 
     fn reader(&self) -> Result<InputReader, ModelError> {
-        Ok(InputReader::Features(self.extractor(cores())?))
+        Ok(InputReader::Features(self.extractor(threads::current())?))
     }
 
     fn predict(&self, inputs: &[Input]) -> Result<Vec<Prediction>, ModelError> {
@@ -70,7 +70,11 @@ impl Contents for Exact {
         let new = if new.is_empty() { Vec::new() } else { self.measure_with(&self.measuring_head(), &new)? };
         let new: BTreeMap<Digest, &Answer> = new.iter().map(|answer| (answer.digest, answer)).collect();
         let answer = |example: &Example| known.get(&example.digest).or_else(|| new.get(&example.digest));
-        Ok(examples.iter().filter_map(answer).map(|answer| (*answer).clone()).collect())
+        // A photo may have been given another class since.
+        let with_class = |example: &Example| {
+            answer(example).map(|answer| Answer { class: Arc::clone(&example.class), ..(*answer).clone() })
+        };
+        Ok(examples.iter().filter_map(with_class).collect())
     }
 
     fn is_fair_to(&self, photo: Digest) -> bool {

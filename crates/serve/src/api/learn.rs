@@ -8,7 +8,7 @@ use axum::{
     http::{StatusCode, header::LOCATION},
     response::{IntoResponse, Response},
 };
-use rehearsal_model::SessionOptions;
+use rehearsal_model::{AcceptanceCheck, SessionOptions, Share};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -25,9 +25,13 @@ use crate::{
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Query {
-    /// Reject the version if the classes known before lose more percentage points than this.
-    #[param(minimum = 0, maximum = 100)]
+    /// Reject the version if the classes known before lose more accuracy than this share, by chance or not. If it is
+    /// missing, a loss beyond chance is rejected.
+    #[param(minimum = 0, maximum = 1)]
     max_forgetting: Option<f64>,
+    /// Reject nothing.
+    #[serde(default)]
+    accept: bool,
 }
 
 /// Learn photos with their classes, in a session that makes a version.
@@ -45,11 +49,15 @@ pub(crate) async fn learn(
     request: Request,
 ) -> Answer<Response> {
     app.check_writable()?;
-    if let Some(points) = query.max_forgetting.filter(|points| !(0.0..=100.0).contains(points)) {
-        return Err(ApiError::bad_request(format!("`max_forgetting` is {points}: it must be between 0 and 100")));
-    }
+    let check = match query.max_forgetting {
+        _ if query.accept => AcceptanceCheck::Off,
+        None => AcceptanceCheck::BeyondChance,
+        Some(share) => AcceptanceCheck::AtMost(Share::new(share).ok_or_else(|| {
+            ApiError::bad_request(format!("`max_forgetting` is {share}: it must be between 0 and 1"))
+        })?),
+    };
     let photos = photos::to_learn(request, &app.options.limits).await?;
-    let options = SessionOptions { max_forgetting: query.max_forgetting, ..SessionOptions::default() };
+    let options = SessionOptions { check, ..SessionOptions::default() };
     let job = app.jobs.add(ToLearn { photos, options, reserved: reserved.map(|Extension(reserved)| reserved) })?;
     Ok((StatusCode::ACCEPTED, [(LOCATION, format!("/v1/jobs/{}", job.id))], Json(job)).into_response())
 }

@@ -123,7 +123,7 @@ fn in_words(event: &Event) -> (&'static str, String) {
         Event::Merged { from, to, .. } => ("merged", format!("{from} merged into {to}")),
         Event::Moved { images, to, .. } => ("moved", format!("{images} photos moved to {to}")),
         Event::Used { .. } => ("used", String::new()),
-        Event::Removed { images } => ("removed", format!("{images} photos removed")),
+        Event::Removed { images, .. } => ("removed", format!("{images} photos removed")),
     }
 }
 

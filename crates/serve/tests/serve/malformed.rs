@@ -24,7 +24,7 @@ fn a_thousand_malformed_requests_end_below_500() {
     let requests = [
         request("POST", "/v1/predict?explain=true", &[("Content-Type", "image/png")], &photo("bars", 1)),
         request("POST", "/v1/predict", &[("Content-Type", "application/json")], json),
-        request("POST", "/v1/learn?max_forgetting=3", &[("Content-Type", &form_kind)], &form_body),
+        request("POST", "/v1/learn?max_forgetting=0.03", &[("Content-Type", &form_kind)], &form_body),
         request("POST", "/v1/learn", &[("Content-Type", "application/json")], json),
         request("POST", "/v1/learn", &[("Content-Type", "application/zip")], b"PK\x05\x06 0123456789012345678901"),
         request(
