@@ -1,5 +1,7 @@
 //! `POST /v1/predict`.
 
+#![allow(unused_qualifications, reason = "utoipa's macro qualifies the names that it is given")]
+
 use std::sync::Arc;
 
 use axum::{

@@ -2,6 +2,7 @@
 
 mod asking;
 mod client;
+mod described;
 mod guarded;
 mod learning;
 mod limits;
