@@ -92,7 +92,11 @@ pub fn unmovable(model: &Path) -> String {
 /// A word as a shell takes it.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) { word.into() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 fn for_data(error: &DataError) -> Option<String> {

@@ -99,7 +99,10 @@ impl fmt::Display for FolderNotice {
                 let more = classes.len().saturating_sub(NAMED);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 let named = named.collect::<Vec<_>>().join(", ");
-                write!(f, "fewer than {FEWEST} photos, none of them held out to measure the class, add more: {named}{more}")
+                write!(
+                    f,
+                    "fewer than {FEWEST} photos, none of them held out to measure the class, add more: {named}{more}"
+                )
             }
             Self::Similar(one, other) => {
                 write!(f, "`{one}` and `{other}` are two classes: they differ only in capitals, spaces or a plural")
@@ -210,7 +213,8 @@ impl FolderReader<'_> {
         if !found.ignored.is_empty() {
             (self.notice)(&FolderNotice::Ignored { files: found.ignored, root });
         }
-        if let Some(class) = found.classes.iter().find(|class| class.contains('/')) {
+        // In a session that is refused, or was asked for.
+        if let Some(class) = found.classes.iter().find(|class| class.contains('/') && part == FolderPart::Test) {
             (self.notice)(&FolderNotice::Nested(class.clone()));
         }
         found.empty_classes.into_iter().for_each(|class| (self.notice)(&FolderNotice::Empty(class)));

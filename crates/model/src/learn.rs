@@ -5,7 +5,9 @@ use std::fmt;
 use rehearsal_files::text::{plural, thousands};
 use serde::{Deserialize, Serialize};
 
-use crate::{Acceptance, AcceptanceCheck, Event, MemorySize, Model, ModelError, ModelSettings, Names, Report, Score, Version};
+use crate::{
+    Acceptance, AcceptanceCheck, Event, MemorySize, Model, ModelError, ModelSettings, Names, Report, Score, Version,
+};
 
 /// What a user should know before a session learns.
 #[derive(Clone, Debug, PartialEq, Eq)]

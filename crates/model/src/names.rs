@@ -96,7 +96,9 @@ mod tests {
         assert_eq!(pairs(&["Boots", "clogs"], &["boots", "mules"]), pair("boots", "Boots"));
         assert_eq!(pairs(&["boots", "clogs", "Boots"], &[]), pair("Boots", "boots"));
         assert_eq!(pairs(&["Boots", "boots"], &["boots", "Boots"]), [], "known, and accepted before");
-        for (one, other) in [("lion", "lions"), ("lion", "lion "), ("berry", "Berries"), ("box", "boxes"), ("dish", "dishes")] {
+        for (one, other) in
+            [("lion", "lions"), ("lion", "lion "), ("berry", "Berries"), ("box", "boxes"), ("dish", "dishes")]
+        {
             assert_eq!(pairs(&[other], &[one]), pair(one, other));
         }
         assert_eq!(pairs(&["glass", "gla", "a", "as", "c", "cs", "boot", "root"], &[]), []);

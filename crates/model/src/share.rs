@@ -80,7 +80,10 @@ mod tests {
     #[test]
     fn a_fraction_or_a_percentage() {
         assert_eq!((parsed("0.9"), parsed("90%"), parsed(" 90 % ")), (Ok(0.9), Ok(0.9), Ok(0.9)));
-        assert_eq!((parsed("0"), parsed("0%"), parsed("1%"), parsed("1.0"), parsed("100%")), (Ok(0.0), Ok(0.0), Ok(0.01), Ok(1.0), Ok(1.0)));
+        assert_eq!(
+            (parsed("0"), parsed("0%"), parsed("1%"), parsed("1.0"), parsed("100%")),
+            (Ok(0.0), Ok(0.0), Ok(0.01), Ok(1.0), Ok(1.0))
+        );
         assert_eq!("7%".parse::<Share>().unwrap().to_string(), "7%");
         assert_eq!((parsed("3%"), "3%".parse::<Share>().unwrap().to_string()), (Ok(0.03), "3%".into()));
     }

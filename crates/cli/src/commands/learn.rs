@@ -154,7 +154,9 @@ fn coarse(report: &Report) -> Option<String> {
     let one = Share::new(1.0 / photos as f64).filter(|one| most.fraction() > 0.0 && *one > most)?;
     let photos = plural(photos, "holdout photo");
     let one = percent(Some(one.fraction()));
-    Some(format!("warning: the classes known before have {photos}, so one photo is {one} %, more than the limit of {most}"))
+    Some(format!(
+        "warning: the classes known before have {photos}, so one photo is {one} %, more than the limit of {most}"
+    ))
 }
 
 /// Every line made safe to print.
@@ -178,7 +180,10 @@ mod tests {
             .unwrap()
         };
         let warning = coarse(&report(0.03, 29)).unwrap();
-        assert!(warning.contains("29 holdout photos") && warning.contains("3.4 %, more than the limit of 3%"), "{warning}");
+        assert!(
+            warning.contains("29 holdout photos") && warning.contains("3.4 %, more than the limit of 3%"),
+            "{warning}"
+        );
         assert_eq!((coarse(&report(0.03, 34)), coarse(&report(0.0, 29))), (None, None));
     }
 }

@@ -99,7 +99,11 @@ fn remove(path: &Path, what: &Forget, given: &Features, dry_run: bool, is_json: 
     if dry_run {
         let model = Model::open(path)?;
         let would = model.would_forget(what)?;
-        print(&if is_json { would.iter().map(|photo| format!("{}\n", to_json(photo))).collect() } else { rows(&would) })?;
+        print(&if is_json {
+            would.iter().map(|photo| format!("{}\n", to_json(photo))).collect()
+        } else {
+            rows(&would)
+        })?;
         message(&format!("{} would be removed", plural(would.len(), "image")));
         return Ok(ExitCode::SUCCESS);
     }

@@ -84,7 +84,12 @@ fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]
             0 => "-".into(),
             total => format!("{} % of {total}", percent(class.holdout.share())),
         };
-        vec![clipped(&printable(&class_name(&class.name)), LONGEST_NAME), count(class.learned), count(class.memory), holdout]
+        vec![
+            clipped(&printable(&class_name(&class.name)), LONGEST_NAME),
+            count(class.learned),
+            count(class.memory),
+            holdout,
+        ]
     }));
     lines.extend(columns(&rows, &[false, true, true]));
     lines.push(String::new());

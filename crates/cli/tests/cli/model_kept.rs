@@ -127,7 +127,10 @@ fn what_must_go_is_gone_whatever_a_version_calls_it() {
         let dry = output(shop.path(), &[&remove[..], &["--dry-run"]].concat());
         let lines: Vec<&str> = text(&dry.stdout).lines().collect();
         assert_eq!(lines.len(), 20, "{dry:?}");
-        assert!(lines.is_sorted() && lines[0].starts_with(&format!("{class}  photos/{before}/000.png  version")), "{lines:?}");
+        assert!(
+            lines.is_sorted() && lines[0].starts_with(&format!("{class}  photos/{before}/000.png  version")),
+            "{lines:?}"
+        );
         let removed = json(&output(shop.path(), &[&remove[..], &["--json"]].concat()));
         assert_eq!(removed["images"].as_u64(), Some(20), "{class}");
         assert!(text(&output(shop.path(), &remove).stderr).contains("no image matches"));

@@ -46,7 +46,8 @@ fn a_version_that_lost_more_than_chance_explains_is_rejected_unless_that_is_acce
     // The new classes look as the old ones do: half of the old answers change.
     for class in classes {
         shop.clothes("march", class, 100, 80);
-        fs::rename(shop.path().join("march").join(class), shop.path().join("march").join(format!("new {class}"))).unwrap();
+        fs::rename(shop.path().join("march").join(class), shop.path().join("march").join(format!("new {class}")))
+            .unwrap();
         shop.clothes("january", class, 0, 80);
     }
     run(&shop, &["learn", "shop.model", "january"]);
@@ -150,7 +151,11 @@ fn photos_of_another_class_cannot_be_moved_in_a_network_that_was_trained() {
     fs::create_dir(shop.path().join("again")).unwrap();
     fs::rename(shop.path().join("photos/boots"), shop.path().join("again/clogs")).unwrap();
     let again = ["learn", "shop.model", "again", "--settings", "small.toml"];
-    refused(&shop, &again, "12 photos are known as another class: 12 as `boots`, here `clogs`\nhint: a model that is trained");
+    refused(
+        &shop,
+        &again,
+        "12 photos are known as another class: 12 as `boots`, here `clogs`\nhint: a model that is trained",
+    );
     refused(&shop, &[&again[..], &["--relabel"]].concat(), "cannot move them");
 }
 
@@ -160,9 +165,17 @@ fn two_spellings_of_a_class_are_refused_unless_they_are_taken_as_they_are() {
     sandals(&shop, "more", "sandals", 50, 6);
     run(&shop, &["learn", "a.model", "january"]);
     for more in [&["learn", "a.model", "more"][..], &["learn", "new.model", "january", "more"]] {
-        refused(&shop, more, "`sandal` and `sandals` differ only in capitals, spaces or a plural\nhint: rename the folder");
+        refused(
+            &shop,
+            more,
+            "`sandal` and `sandals` differ only in capitals, spaces or a plural\nhint: rename the folder",
+        );
     }
-    refused(&shop, &["learn", "s.model", "january", "more", "--settings", "small.toml", "--backbone", "scratch"], "`--as-is`");
+    refused(
+        &shop,
+        &["learn", "s.model", "january", "more", "--settings", "small.toml", "--backbone", "scratch"],
+        "`--as-is`",
+    );
     run(&shop, &["learn", "a.model", "more", "--as-is"]);
     let merged = run(&shop, &["class", "a.model", "merge", "sandals", "sandal"]);
     assert_eq!(text(&merged.stdout), "version 3: sandals is merged into sandal\n");
@@ -202,7 +215,8 @@ fn what_is_remembered_can_be_learned_again() {
     assert!(shop.learn("photos", &["--epochs", "1"]).status.success());
     let weak = shop.learn("photos", &["--epochs", "9"]);
     assert!(weak.status.success());
-    let hint = "nothing new to learn in 60 images: version 1 stays current\nhint: `rehearsal learn shop.model --again` ";
+    let hint =
+        "nothing new to learn in 60 images: version 1 stays current\nhint: `rehearsal learn shop.model --again` ";
     assert!(text(&weak.stderr).contains(hint), "{}", text(&weak.stderr));
     let held = || output(shop.path(), &["memory", "shop.model", "list"]).stdout;
     let before = held();
@@ -232,7 +246,8 @@ fn a_share_is_a_fraction_or_has_its_sign() {
     };
     assert_eq!(sure("0.9"), sure("90%"));
     assert!(sure("0").contains("\"answer\":\"sure\""));
-    for (value, part) in [("90", "write 90%, or 0.9 as a fraction"), ("101", "between 0 and 1"), ("high", "percentage")] {
+    for (value, part) in [("90", "write 90%, or 0.9 as a fraction"), ("101", "between 0 and 1"), ("high", "percentage")]
+    {
         misread(&shop, &["predict", "a.model", "january", "--threshold", value], part);
     }
     for (value, part) in [("3", "write 3%, or 0.03 as a fraction"), ("1", "write 1%"), ("-3", "between 0 and 1")] {

@@ -56,7 +56,9 @@ pub fn interval(score: &Value) -> String {
 pub fn session(report: &Value) -> String {
     let is_accepted = report["accepted"].as_bool().unwrap();
     let version = &report["version"];
-    let mut text = if is_accepted { version_line(report) } else {
+    let mut text = if is_accepted {
+        version_line(report)
+    } else {
         format!("version {version} rejected, version {} stays current:\n", report["parent"])
     };
     if is_accepted && number(&report["holdout"]["total"]) > 0 {

@@ -8,8 +8,8 @@ use rehearsal_files::threads::on_threads;
 
 use super::{Exact, Kept};
 use crate::{
-    Contents, Digest, FolderReader, MemorySize, Model, ModelError, ModelSettings, Notice, Outcome, Relabel,
-    Report, SessionOptions, Version, backbones,
+    Contents, Digest, FolderReader, MemorySize, Model, ModelError, ModelSettings, Notice, Outcome, Relabel, Report,
+    SessionOptions, Version, backbones,
     folder::{ClassCount, reason},
     version::Kind,
 };
@@ -150,12 +150,11 @@ impl Learning<'_> {
 
     /// A photo of an earlier session.
     fn take_known(&mut self, photo: Kept, class: &Arc<str>, here: &str) {
-        self.found.seen_before += 1;
-        if **class == *here {
-            return;
-        }
-        if !self.relabel {
-            count(&mut self.found.as_another, class, here);
+        if **class == *here || !self.relabel {
+            self.found.seen_before += 1;
+            if **class != *here {
+                count(&mut self.found.as_another, class, here);
+            }
         } else if self.exact.class_of(photo.digest).is_some() {
             count(&mut self.found.moved, class, here);
             self.exact.relabel(photo, here);
