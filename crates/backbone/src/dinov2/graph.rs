@@ -44,7 +44,8 @@ impl<'a> Writer<'a> {
         let (one, half) = (number("gelu.1", 1.0), number("gelu.half", 0.5));
         let first = graph.constant("backbone.first", &[1], &[0i64]);
         let rows = graph.constant("backbone.rows", &[2], &[-1, WIDTH.cast_signed() as i64]);
-        let heads = graph.constant("backbone.heads", &[4], &[-1, 3, HEADS.cast_signed() as i64, OF_HEAD.cast_signed() as i64]);
+        let heads =
+            graph.constant("backbone.heads", &[4], &[-1, 3, HEADS.cast_signed() as i64, OF_HEAD.cast_signed() as i64]);
         let parts = [0i64, 1, 2].map(|part| graph.constant(&format!("backbone.part.{part}"), &[], &[part]));
         Self { graph, first, rows, heads, parts, per_root, root_half, one, half }
     }

@@ -31,6 +31,7 @@ pub(crate) struct Query {
 }
 
 /// What the model says of photos.
+#[allow(clippy::struct_field_names, reason = "the names of the answer in JSON")]
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Predictions {
     /// The version that answered.
