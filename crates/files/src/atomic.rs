@@ -5,7 +5,7 @@
 
 use std::{
     ffi::OsStr,
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
     process,
@@ -84,9 +84,12 @@ impl Beside {
                 created => created?,
             };
             let beside = Self { path, held };
-            // Where there are no locks, nothing is taken for left.
-            if beside.held.try_lock().is_err() || is_at(&beside.held, &beside.path) {
-                return Ok(beside);
+            match beside.held.try_lock() {
+                // Another process took it for left before it was locked, and removes it.
+                Err(TryLockError::WouldBlock) => {}
+                Ok(()) if !is_at(&beside.held, &beside.path) => {}
+                // Where there are no locks, nothing is taken for left.
+                _ => return Ok(beside),
             }
         }
     }
