@@ -25,7 +25,7 @@ pub use bar::Bar;
 pub use columns::{clipped, columns, display_width, padded, terminal_columns};
 pub use comparison::{comparison, comparison_json};
 pub use font::draw_text;
-pub use learning::{interval_text, score_text, session_text};
+pub use learning::{class_name, interval_text, score_text, session_text};
 #[cfg(feature = "training")]
 pub use learning_bar::LearningBar;
 #[cfg(feature = "training")]

@@ -25,9 +25,9 @@ pub fn serialize<S: Serializer>(path: &PathBuf, to: S) -> Result<S::Ok, S::Error
     map.end()
 }
 
-/// A path as one word of a shell's command.
-pub fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
+/// A path, or a name, as one word of a shell's command.
+pub fn quoted(word: impl AsRef<Path>) -> String {
+    let text = word.as_ref().to_string_lossy();
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%=".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') {
         return text.into_owned();
@@ -60,6 +60,14 @@ mod tests {
         assert_eq!(base64(&[0xff, 0xfe, 0xfd]), "//79");
     }
 
+    #[cfg(unix)]
+    #[derive(serde::Serialize)]
+    struct Bad {
+        #[serde(flatten, serialize_with = "serialize")]
+        path: PathBuf,
+        why: u8,
+    }
+
     #[test]
     fn a_path_that_is_no_text_is_said_exactly_and_others_once() {
         let of = |path: &Path| entries("path", path).collect::<Vec<_>>();
@@ -70,12 +78,6 @@ mod tests {
             let path = Path::new(std::ffi::OsStr::from_bytes(b"a\xff"));
             let expected = [("path", "a\u{fffd}"), ("path_bytes", "Yf8=")].map(|(a, b)| (a.to_owned(), b.to_owned()));
             assert_eq!(of(path), expected);
-            #[derive(serde::Serialize)]
-            struct Bad {
-                #[serde(flatten, serialize_with = "serialize")]
-                path: PathBuf,
-                why: u8,
-            }
             let text = serde_json::to_string(&Bad { path: path.into(), why: 1 }).unwrap();
             assert_eq!(text, "{\"path\":\"a\u{fffd}\",\"path_bytes\":\"Yf8=\",\"why\":1}");
         }

@@ -18,7 +18,7 @@ use rehearsal_files::{
     atomic,
     lock::{self, LockError},
     model_file::{FORMAT, Reader},
-    threads::cores,
+    threads,
 };
 
 use crate::{Digest, Entry, Event, ModelError, ModelSettings, Version, history, version::is_exact};
@@ -57,7 +57,7 @@ impl Model {
     /// A model that may have no version yet.
     fn open_begun(path: &Path) -> Result<Self, ModelError> {
         let settings = ModelSettings::read(&path.join(SETTINGS))?.ok_or_else(|| absent(path))?;
-        Ok(Self { path: path.into(), settings, threads: cores(), lock: None, is_new: false })
+        Ok(Self { path: path.into(), settings, threads: threads::current(), lock: None, is_new: false })
     }
 
     /// Opens a model to change; other processes cannot change it until it is dropped.
@@ -115,7 +115,7 @@ impl Model {
         }
         let settings = ModelSettings::new();
         settings.write(&path.join(SETTINGS))?;
-        Ok(Self { path: path.into(), settings, threads: cores(), lock: Some(lock), is_new })
+        Ok(Self { path: path.into(), settings, threads: threads::current(), lock: Some(lock), is_new })
     }
 
     /// Computes on `threads` threads; results do not depend on it.
@@ -214,7 +214,7 @@ impl Model {
 
     /// The numbers of the versions that are kept, in order.
     pub fn versions(&self) -> Vec<u32> {
-        self.settings.versions.iter().map(|kept| kept.number).collect()
+        self.settings.numbers().collect()
     }
 
     /// What changed it, in order.

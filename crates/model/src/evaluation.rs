@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    Input, ModelError, Picture, Score, Seen, Verdict, Version,
+    AllUnsure, Input, ModelError, Picture, Score, Seen, Verdict, Version,
     folder::{FolderNotice, FolderPart, FolderReader},
 };
 
@@ -28,6 +28,8 @@ pub struct Evaluation {
     pub photos: Vec<Judged>,
     /// The probability below which an answer is unsure.
     pub threshold: Option<f64>,
+    /// Why every answer is unsure, if so.
+    pub all_unsure: Option<AllUnsure>,
     /// How many of the photos the version has learned from.
     pub learned: usize,
 }
@@ -82,8 +84,8 @@ impl Evaluation {
         if learned > 0 {
             (reader.notice)(&FolderNotice::Learned { photos: learned, of: read.len() });
         }
-        let (photos, threshold) = (judged(version, read)?, version.threshold());
-        Ok(Self { folder: folder.into(), classes, photos, threshold, learned })
+        let (photos, threshold, all_unsure) = (judged(version, read)?, version.threshold(), version.all_unsure());
+        Ok(Self { folder: folder.into(), classes, photos, threshold, all_unsure, learned })
     }
 
     /// The accuracy over the photos that `which` selects.
@@ -93,6 +95,16 @@ impl Evaluation {
             right: score.right + usize::from(photo.is_right()),
             total: score.total + 1,
         })
+    }
+
+    /// Of the photos of a class, how many were predicted as it.
+    pub fn recall(&self, class: usize) -> Score {
+        self.score(|photo| photo.class == class)
+    }
+
+    /// Of the photos predicted as a class, how many are of it.
+    pub fn precision(&self, class: usize) -> Score {
+        self.score(|photo| photo.predicted == class)
     }
 
     /// The threshold, and the accuracy of the answers that are sure.

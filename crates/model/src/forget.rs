@@ -1,11 +1,11 @@
 //! Removing photos from every kept version. A Gaussian head is then the one that never saw them; what a
 //! network trained from scratch learned from them stays in its weights.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use rehearsal_files::pattern::fits_end;
 
-use crate::{Digest, Event, Features, Model, ModelError, Rescored, Score, Version};
+use crate::{Digest, Event, Features, Model, ModelError, Rescored, Score, Touched, Version};
 
 /// Which images.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,21 +32,12 @@ pub struct Forgotten {
 }
 
 impl Model {
-    /// The images that [`Model::forget`] would remove from all kept versions, as (class, path), in order.
+    /// The images that [`Model::forget`] would remove from all kept versions, in order of classes and paths.
     ///
     /// # Errors
     /// A version cannot be read, no version knows the class, or nothing matches.
-    pub fn would_forget(&self, what: &Forget) -> Result<Vec<(String, String)>, ModelError> {
-        let going = self.going(what)?.digests;
-        let mut named: BTreeMap<Digest, (String, String)> = BTreeMap::new();
-        // The newest last: its names are those that people know.
-        for number in self.versions().into_iter().chain([self.settings().current]) {
-            let held = self.version(number)?.held().into_iter().filter(|held| going.contains(&held.digest));
-            named.extend(held.map(|held| (held.digest, (held.class.to_string(), held.source))));
-        }
-        let mut named: Vec<_> = named.into_values().collect();
-        named.sort();
-        Ok(named)
+    pub fn would_forget(&self, what: &Forget) -> Result<Vec<Touched>, ModelError> {
+        self.touched(&self.going(what)?.digests)
     }
 
     /// What is to go, whatever a version calls it: a class had another name before it was renamed, and
@@ -179,7 +170,9 @@ mod tests {
         model.rename_class("a", "A").unwrap();
         let what = Forget::Source("ab/a/*".into());
         let would = model.would_forget(&what).unwrap();
-        assert_eq!((would.len(), would[0].0.as_str()), (6, "A"), "the newest name");
+        let first = Touched { class: "A".into(), source: would[0].source.clone(), versions: vec![1, 2, 3] };
+        assert_eq!((would.len(), &would[0]), (6, &first), "by its newest name");
+        assert!(first.source.is_some_and(|source| source.ends_with("ab/a/00.png")));
         let gone = model.forget(&what, &Features::new()).unwrap();
         assert_eq!((gone.images, gone.versions, gone.memory + gone.holdout), (6, 3, 6));
         for number in model.versions() {

@@ -10,7 +10,7 @@ use std::{
 use rehearsal_files::{atomic, regular, sha256::sha256};
 use serde::{Deserialize, Serialize};
 
-use crate::{Change, ClassScore, ModelError, ModelSettings, Score};
+use crate::{Change, ClassScore, ModelError, ModelSettings, Relabel, Score, Share};
 
 /// More than any history has.
 const LARGEST: u64 = 1 << 30;
@@ -24,8 +24,8 @@ pub struct Report {
     pub parent: Option<u32>,
     /// Whether it became the current version; a rejected version is kept.
     pub accepted: bool,
-    /// The percentage points that the classes known before were allowed to lose, if given.
-    pub max_forgetting: Option<f64>,
+    /// How much accuracy the classes known before were allowed to lose, if a limit was given.
+    pub max_forgetting: Option<Share>,
     /// Classes that can be predicted.
     pub classes: usize,
     /// Those that were new.
@@ -36,6 +36,9 @@ pub struct Report {
     pub held_out: usize,
     /// Images of earlier sessions, not learned again.
     pub seen_before: usize,
+    /// Images of earlier sessions that were moved to another class.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relabelled: Vec<Relabel>,
     /// The holdout accuracy over all classes.
     pub holdout: Score,
     /// Holdout photos that are left out, because they are near-duplicates of photos in memory.

@@ -77,6 +77,11 @@ impl ModelSettings {
         }
     }
 
+    /// The numbers of the versions that are kept, in order.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.versions.iter().map(|kept| kept.number)
+    }
+
     /// Keeps a version, whose file has this checksum and no other.
     pub(crate) fn vouch_for(&mut self, number: u32, sha256: &str) {
         let rejected = self.versions.iter().any(|kept| kept.number == number && kept.rejected);

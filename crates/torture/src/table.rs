@@ -150,7 +150,7 @@ pub fn learn(name: &str, settings: &str, seed: u64) -> Scenario {
 
 /// Three training sessions with the pre-trained backbone.
 fn learn_exact() -> Scenario {
-    let commands = SESSIONS.map(|(session, _)| format!("learn shop.model {session} --threads 1 --keep 9"));
+    let commands = SESSIONS.map(|(session, _)| format!("learn shop.model {session} --threads 1 --keep 9 --accept"));
     let commands = commands.each_ref().map(String::as_str);
     Scenario::new("learn with a pre-trained backbone, three sessions", &commands, &["shop.model"])
         .shared("sessions", "")
@@ -159,7 +159,7 @@ fn learn_exact() -> Scenario {
 
 fn learn_command(session: &str, seed: u64) -> String {
     format!(
-        "learn shop.model {session} --settings small.toml --seed {seed} --memory 24 --threads 1 --checkpoint-every 0 --keep 9"
+        "learn shop.model {session} --settings small.toml --seed {seed} --memory 24 --threads 1 --checkpoint-every 0 --keep 9 --accept"
     )
 }
 

@@ -1,6 +1,6 @@
 //! `rehearsal class`.
 
-use std::{path::Path, process::ExitCode};
+use std::process::ExitCode;
 
 use anyhow::Result;
 use rehearsal_data::printable;
@@ -36,7 +36,7 @@ fn change(args: &Class) -> Result<ExitCode> {
     } else {
         print(&format!("version {version}: {}\n", printable(&what)))?;
         if let ClassVerb::Retire { name, .. } = &args.verb {
-            let remove = format!("rehearsal memory {} remove --class {}", quoted(&args.model), quoted(Path::new(name)));
+            let remove = format!("rehearsal memory {} remove --class {}", quoted(&args.model), quoted(name));
             message("its images left memory and holdout set; older versions keep them until");
             message(&printable(&format!("  {remove}")));
         }

@@ -7,7 +7,7 @@ use rehearsal_data::{
     photos::{ScanOptions, find, lines},
     printable,
 };
-use rehearsal_files::threads::cores;
+use rehearsal_files::threads;
 use rehearsal_model::{Input, InputReader, open_backbone};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ pub fn features(args: &Features) -> Result<ExitCode> {
     if files.is_empty() {
         return Err(UserError("no photos found".into()).into());
     }
-    let extractor = open_backbone(&args.backbone, cores())?;
+    let extractor = open_backbone(&args.backbone, threads::current())?;
     let (name, sha256) = (extractor.backbone().name().to_owned(), extractor.backbone().sha256().to_owned());
     let dimensions = extractor.backbone().dimensions();
     let reader = InputReader::Features(extractor);

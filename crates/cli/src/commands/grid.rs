@@ -135,7 +135,7 @@ fn estimate_line(estimate: &Estimate, jobs: usize, threads: usize) -> String {
 
 /// This program, to start workers with.
 fn program() -> Result<std::path::PathBuf> {
-    std::env::current_exe().context("this program cannot find itself")
+    crate::program().context("this program cannot find itself")
 }
 
 /// Does the runs that are waiting, and shows their progress.

@@ -11,8 +11,8 @@ use std::{
 use anyhow::{Context, Result};
 use rehearsal_data::printable;
 use rehearsal_files::atomic;
-use rehearsal_model::{Features, Forget, Held, Model, ModelError, Part, Version};
-use serde_json::json;
+use rehearsal_model::{Features, Forget, Held, Model, ModelError, Part, Touched, Version};
+use serde_json::{Value, json};
 
 use crate::{
     args::model::{Memory, MemoryVerb},
@@ -100,29 +100,47 @@ fn remove(path: &Path, what: &Forget, given: &Features, dry_run: bool, is_json: 
     if dry_run {
         let model = Model::open(path)?;
         let would = model.would_forget(what)?;
-        let lines: Vec<String> = if is_json {
-            would.iter().map(|(class, source)| json!({ "class": class, "source": source }).to_string()).collect()
+        print(&if is_json {
+            would.iter().map(|photo| format!("{}\n", to_json(photo))).collect()
         } else {
-            let row = |(class, source): &(String, String)| vec![printable(class), printable(source)];
-            columns(&would.iter().map(row).collect::<Vec<_>>(), &[])
-        };
-        print(&lines.into_iter().map(|line| line + "\n").collect::<String>())?;
+            rows(&would)
+        })?;
         message(&format!("{} would be removed", plural(would.len(), "image")));
         return Ok(ExitCode::SUCCESS);
     }
     let mut model = Model::open_to_change(path)?;
+    let touched = model.would_forget(what)?;
     let gone = model.forget(what, given)?;
     if is_json {
         let versions = gone.versions;
-        let line =
-            json!({ "images": gone.images, "memory": gone.memory, "holdout": gone.holdout, "versions": versions });
+        let photos: Vec<Value> = touched.iter().map(to_json).collect();
+        let line = json!({
+            "images": gone.images, "memory": gone.memory, "holdout": gone.holdout, "versions": versions, "removed": photos,
+        });
         print(&format!("{line}\n"))?;
     } else {
         let (images, versions) = (plural(gone.images, "image"), plural(gone.versions, "version"));
-        print(&format!("{images} removed from memory and holdout set in {versions}\n"))?;
-        message("what was learned from them stays in the weights: only a new model does not have it");
+        print(&format!("{images} removed from memory and holdout set in {versions}\n{}", rows(&touched)))?;
+        if !model.is_exact()? {
+            message("what was learned from them stays in the weights: only a new model does not have it");
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// `boots  photos/january/boots/010.png  versions 1, 2`
+fn rows(photos: &[Touched]) -> String {
+    let row = |photo: &Touched| {
+        let numbers: Vec<String> = photo.versions.iter().map(u32::to_string).collect();
+        let versions = if numbers.len() == 1 { "version" } else { "versions" };
+        let source = photo.source.as_deref().unwrap_or("(no longer in memory)");
+        vec![printable(&photo.class), printable(source), format!("{versions} {}", numbers.join(", "))]
+    };
+    columns(&photos.iter().map(row).collect::<Vec<_>>(), &[]).into_iter().map(|line| line + "\n").collect()
+}
+
+fn to_json(photo: &Touched) -> Value {
+    json!({ "class": photo.class, "source": photo.source, "versions": photo.versions })
 }
 
 /// The images as files, one folder per class.

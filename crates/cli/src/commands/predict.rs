@@ -11,7 +11,7 @@ use rehearsal_data::{
     photos::{ScanOptions, find, lines},
     printable,
 };
-use rehearsal_model::{AllUnsure, Input, Model, Prediction, Similar, Verdict, Version};
+use rehearsal_model::{AllUnsure, Input, Model, Prediction, Share, Similar, Verdict, Version};
 use serde_json::json;
 
 use crate::{
@@ -40,9 +40,6 @@ pub fn open(path: &Path, which: &Which, others: &[PathBuf]) -> Result<(Model, Ve
 }
 
 fn predict_all(args: &Predict) -> Result<ExitCode> {
-    if let Some(percent) = args.threshold.filter(|percent| !(0.0..=100.0).contains(percent)) {
-        return Err(UserError(format!("`--threshold` is {percent}: it must be between 0 and 100 %")).into());
-    }
     let (_, version) = open(&args.model, &args.which, &args.paths)?;
     let (paths, ignored) = find(&args.paths, &ScanOptions { follow_links_outside: args.follow_links })?;
     lines(&ignored, Path::new("")).iter().for_each(|line| message(&printable(line)));
@@ -50,7 +47,7 @@ fn predict_all(args: &Predict) -> Result<ExitCode> {
         return Err(UserError("no photos found".into()).into());
     }
     let reader = version.reader()?;
-    let threshold = args.threshold.map(|percent| percent / 100.0);
+    let threshold = args.threshold.map(Share::fraction);
     let all_unsure = version.all_unsure().filter(|_| threshold.is_none());
     if let Some(why) = all_unsure {
         message(&format!("every answer is unsure: {}", why.text()));

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     args::model::Show,
     output::with_path,
-    printer::{LONGEST_NAME, bytes, clipped, columns, count, interval_text, percent, plural, print},
+    printer::{LONGEST_NAME, bytes, class_name, clipped, columns, count, interval_text, percent, plural, print},
 };
 
 /// Shows a model.
@@ -84,7 +84,12 @@ fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]
             0 => "-".into(),
             total => format!("{} % of {total}", percent(class.holdout.share())),
         };
-        vec![clipped(&printable(&class.name), LONGEST_NAME), count(class.learned), count(class.memory), holdout]
+        vec![
+            clipped(&printable(&class_name(&class.name)), LONGEST_NAME),
+            count(class.learned),
+            count(class.memory),
+            holdout,
+        ]
     }));
     lines.extend(columns(&rows, &[false, true, true]));
     lines.push(String::new());

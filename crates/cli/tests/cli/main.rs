@@ -25,7 +25,10 @@ mod model_kept;
 mod model_killed;
 mod model_refused;
 mod model_story;
+mod newcomer;
 mod report;
 mod resume;
+#[cfg(unix)]
+mod serve;
 #[cfg(unix)]
 mod slurm;

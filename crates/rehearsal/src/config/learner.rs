@@ -231,8 +231,8 @@ fn is_zero(number: &usize) -> bool {
 impl LearnerConfig {
     /// The method, before its first step, for so many channels of an input.
     pub(crate) fn build_method(&self, channels: usize) -> Box<dyn Method> {
-        // Of a pre-trained backbone features have a length of 1, unless there is a hidden layer behind them.
-        let is_unit = self.network.backbone.pretrained().is_some() && self.network.hidden == 0;
+        // Of a pre-trained backbone features have a length of 1. The units of a random hidden layer behind it are as small.
+        let is_unit = self.network.backbone.pretrained().is_some();
         self.method.build(if is_unit { feature_scale(channels) } else { 1.0 })
     }
 }
