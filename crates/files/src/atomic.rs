@@ -119,12 +119,12 @@ fn remove_left(place: &Path) {
         let name = entry.file_name();
         let is_of_place = || name.to_string_lossy().starts_with(&beginning) && is_partial(&name);
         // A link is not opened.
-        let is_left = || {
-            entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir())
-                && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok())
-        };
-        if is_of_place() && is_left() {
-            remove(&entry.path());
+        if is_of_place() && entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir()) {
+            // Held until it is removed: who is about to lock it then sees that it is gone.
+            let held = File::open(entry.path()).ok().filter(|file| file.try_lock().is_ok());
+            if held.is_some() {
+                remove(&entry.path());
+            }
         }
     }
 }
