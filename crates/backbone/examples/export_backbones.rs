@@ -18,7 +18,6 @@ use rehearsal_gaussian::{Feature, Head, Sums};
 use rehearsal_kernels::Machine;
 use serde_json::json;
 
-#[allow(dead_code, reason = "goldens are for tests")]
 #[path = "../tests/generated/mod.rs"]
 mod generated;
 

@@ -49,7 +49,7 @@ impl Block {
         let shortcut = || layer("downsample.0", "downsample.1", [cout, cin, 1]);
         let (first, second) = (layer("conv1", "bn1", [cout, cin, 3])?, layer("conv2", "bn2", [cout, cout, 3])?);
         let shortcut = if stride == 1 && cin == cout { None } else { Some(shortcut()?) };
-        Ok(Self { stride, first, second, shortcut, name })
+        Ok(Self { name, stride, first, second, shortcut })
     }
 
     fn parameters(&self) -> BasicBlock<'_> {

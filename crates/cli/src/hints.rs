@@ -99,7 +99,7 @@ fn nested(model: &Path, sessions: &[PathBuf]) -> String {
     let folders = match sessions {
         [] => return AS_CLASSES.into(),
         [first, ..] if sessions.len() > NAMED => quoted(first.parent().unwrap_or(first)) + "/*",
-        few => few.iter().map(|folder| quoted(folder)).collect::<Vec<_>>().join(" "),
+        few => few.iter().map(quoted).collect::<Vec<_>>().join(" "),
     };
     let model = quoted(model);
     format!("give the folders that hold classes: `rehearsal learn {model} {folders}`; or {AS_CLASSES}")

@@ -69,7 +69,7 @@ fn a_chunk_beside_the_pixels_does_not_fill_memory() {
     let (head, rest) = plain.split_at(33);
     for (name, beginning) in [(b"iCCP", &b"x\0\0"[..]), (b"zTXt", b"x\0\0"), (b"iTXt", b"x\0\x01\0\0\0")] {
         let mut packed = flate2::write::ZlibEncoder::new(beginning.to_vec(), flate2::Compression::best());
-        (0..400).for_each(|_| packed.write_all(&[0; 1_000_000]).unwrap());
+        (0..400).for_each(|_| packed.write_all(&vec![0; 1_000_000]).unwrap());
         let content = [&name[..], &packed.finish().unwrap()].concat();
         let length = content.len() as u32 - 4;
         let crc = crc32fast::hash(&content).to_be_bytes();

@@ -60,6 +60,14 @@ mod tests {
         assert_eq!(base64(&[0xff, 0xfe, 0xfd]), "//79");
     }
 
+    #[cfg(unix)]
+    #[derive(serde::Serialize)]
+    struct Bad {
+        #[serde(flatten, serialize_with = "serialize")]
+        path: PathBuf,
+        why: u8,
+    }
+
     #[test]
     fn a_path_that_is_no_text_is_said_exactly_and_others_once() {
         let of = |path: &Path| entries("path", path).collect::<Vec<_>>();
@@ -70,12 +78,6 @@ mod tests {
             let path = Path::new(std::ffi::OsStr::from_bytes(b"a\xff"));
             let expected = [("path", "a\u{fffd}"), ("path_bytes", "Yf8=")].map(|(a, b)| (a.to_owned(), b.to_owned()));
             assert_eq!(of(path), expected);
-            #[derive(serde::Serialize)]
-            struct Bad {
-                #[serde(flatten, serialize_with = "serialize")]
-                path: PathBuf,
-                why: u8,
-            }
             let text = serde_json::to_string(&Bad { path: path.into(), why: 1 }).unwrap();
             assert_eq!(text, "{\"path\":\"a\u{fffd}\",\"path_bytes\":\"Yf8=\",\"why\":1}");
         }

@@ -53,8 +53,8 @@ mod tests {
         // The first task falls to 0.1 while the second is learned, and is back at 0.6 at its end.
         let run = matrix([vec![0.8], vec![0.6, 0.7]]);
         let tests = [inside(5, &[0.4]), inside(15, &[0.1, 0.3])];
-        assert_eq!(worst_case_accuracy(&tests, &run), Some((0.1 + 0.7) / 2.0));
-        assert_eq!(worst_case_accuracy(&[], &run), Some((0.6 + 0.7) / 2.0));
+        assert_eq!(worst_case_accuracy(&tests, &run), Some(f64::midpoint(0.1, 0.7)));
+        assert_eq!(worst_case_accuracy(&[], &run), Some(f64::midpoint(0.6, 0.7)));
         // By hand: 0.4, 0.2, 0.8 and 0.65, over 4.
         assert!((average_anytime_accuracy(&tests, &run).unwrap() - 2.05 / 4.0).abs() < 1e-12);
     }

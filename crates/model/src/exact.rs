@@ -281,14 +281,15 @@ impl Exact {
 
     /// How near a photo is to another class than its own; none if it is the only one of its class.
     fn doubt(&self, class: &Arc<str>, kept: &Kept) -> Option<Doubt> {
-        let distances = self.head.distances(&kept.feature);
         let own = self.head.names().iter().position(|name| *name == **class)?;
+        let distances = if self.photos.contains_key(&kept.digest) {
+            self.head.distances_without(&kept.feature, own, self.classes.get(class)?.total(), self.photos.len())?
+        } else {
+            self.head.distances(&kept.feature).into_iter().map(f64::from).collect()
+        };
         let others = (0..distances.len()).filter(|other| *other != own);
         let nearest = others.min_by(|&a, &b| distances[a].total_cmp(&distances[b]).then(a.cmp(&b)))?;
-        let n = self.classes.get(class)?.total() as f64;
-        // The mean of the class without a photo that it has learned is further from it by n / (n − 1).
-        let without = if self.photos.contains_key(&kept.digest) { (n / (n - 1.0)).powi(2) } else { 1.0 };
-        let ratio = without * f64::from(distances[own]) / f64::from(distances[nearest]).max(f64::MIN_POSITIVE);
+        let ratio = distances[own] / distances[nearest].max(f64::MIN_POSITIVE);
         let nearest = self.head.names()[nearest].as_str().into();
         ratio.is_finite().then_some(Doubt { digest: kept.digest, nearest, ratio })
     }

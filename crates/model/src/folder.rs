@@ -213,7 +213,8 @@ impl FolderReader<'_> {
         if !found.ignored.is_empty() {
             (self.notice)(&FolderNotice::Ignored { files: found.ignored, root });
         }
-        if let Some(class) = found.classes.iter().find(|class| class.contains('/')) {
+        // In a session that is refused, or was asked for.
+        if let Some(class) = found.classes.iter().find(|class| class.contains('/') && part == FolderPart::Test) {
             (self.notice)(&FolderNotice::Nested(class.clone()));
         }
         if !found.empty_classes.is_empty() {

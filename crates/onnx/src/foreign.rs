@@ -63,7 +63,7 @@ impl<'a> Foreign<'a> {
         let (mut ir_version, mut graph, mut operators, mut functions) = (0, None, Vec::new(), Vec::new());
         for field in fields(bytes) {
             match field.map(|field| (field.number, field.value)).ok_or(ForeignError::Damaged)? {
-                (1, FieldValue::Number(version)) => ir_version = version as i64,
+                (1, FieldValue::Number(version)) => ir_version = version.cast_signed(),
                 (7, FieldValue::Bytes(bytes)) if graph.is_none() => graph = Some(bytes),
                 (7, _) => return Err(ForeignError::Damaged),
                 (8, FieldValue::Bytes(bytes)) => operators.push(operator_set(bytes)?),
@@ -106,7 +106,7 @@ fn operator_set(bytes: &[u8]) -> Result<OperatorSet, ForeignError> {
             // The longer name of ONNX's own.
             (1, FieldValue::Bytes(b"ai.onnx")) => {}
             (1, FieldValue::Bytes(name)) => set.domain = text(name)?.into(),
-            (2, FieldValue::Number(version)) => set.version = version as i64,
+            (2, FieldValue::Number(version)) => set.version = version.cast_signed(),
             _ => {}
         }
     }

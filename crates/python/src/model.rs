@@ -58,6 +58,7 @@ impl Model {
     }
 
     /// Learns folders; null if there is nothing new.
+    #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "one for each keyword of Python")]
     #[pyo3(signature = (folders, holdout, backbone, memory, holdout_per_class, keep, max_forgetting, accept, relabel, follow_links, skip_bad, callback))]
     fn learn(
         &self,

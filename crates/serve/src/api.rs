@@ -15,9 +15,10 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::Request,
-    http::StatusCode,
+    http::{Method, StatusCode},
     middleware,
     response::{IntoResponse, Response},
+    routing::get,
 };
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
@@ -30,7 +31,7 @@ use crate::{ApiError, dialects, error::ErrorBody, guard::guard, page, photos, st
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Rehearsal", description = "Ask a model of Rehearsal, and teach it."),
-    components(schemas(ErrorBody, photos::PhotosInJson))
+    components(schemas(ErrorBody, photos::PhotosInJson, memory::Sort))
 )]
 struct Described;
 
@@ -66,6 +67,7 @@ fn all() -> OpenApiRouter<App> {
 pub(crate) fn router(app: &App) -> (Router, utoipa::openapi::OpenApi) {
     let (router, described) = all().split_for_parts();
     let router = router
+        .route("/", get(page_or_nothing))
         .fallback(page_or_nothing)
         .method_not_allowed_fallback(async || {
             ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "this path has another method")
@@ -83,7 +85,8 @@ pub(crate) fn description() -> utoipa::openapi::OpenApi {
 }
 
 async fn page_or_nothing(request: Request) -> Response {
-    let file = if request.method() == axum::http::Method::GET { page::file(request.uri().path()) } else { None };
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let file = if is_read { page::file(request.uri().path()) } else { None };
     file.unwrap_or_else(|| ApiError::not_found("there is nothing at this path").into_response())
 }
 

@@ -35,13 +35,13 @@ pub(crate) async fn answer(listener: TcpListener, router: Router, limits: Limits
             listener.accept().await.map(|(stream, _)| (stream, place))
         };
         let (stream, place) = tokio::select! {
-            accepted = accepted => match accepted {
-                Ok(accepted) => accepted,
-                Err(_) => {
+            accepted = accepted => {
+                let Ok(accepted) = accepted else {
                     sleep(PAUSE).await;
                     continue;
-                }
-            },
+                };
+                accepted
+            }
             _ = stop.wait_for(|stop| *stop) => break,
         };
         let _ = stream.set_nodelay(true);

@@ -51,9 +51,8 @@ impl Versions {
         let versions =
             Self { path, current: RwLock::new(None), others: Mutex::new(Vec::new()), reading: Mutex::new(()) };
         match versions.refresh() {
-            Err(ModelError::Absent { .. } | ModelError::Unfinished { .. }) => Ok(versions),
+            Ok(_) | Err(ModelError::Absent { .. } | ModelError::Unfinished { .. }) => Ok(versions),
             Err(error) => Err(error),
-            Ok(_) => Ok(versions),
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) const SESSION: &str = "rehearsal-session";
 /// The page runs its own scripts and talks to its own server, and shows photos that it was given.
 const POLICY: &str = "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; \
                       form-action 'self'; frame-ancestors 'none'";
-/// Unless they say how long they are, requests count for so many kilobytes.
+/// Bytes are counted by so many.
 const KILOBYTE: usize = 1024;
 
 /// The bytes of a request count until the last copy of this is gone.
@@ -34,22 +34,15 @@ pub(crate) type Reserved = Arc<OwnedSemaphorePermit>;
 /// Checks a request, passes it on, counts it, and says to the browser what an answer may do.
 pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let begun = Instant::now();
-    let method = request.method().clone();
+    let method = counted(request.method());
     let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
     let checked = check(&app, &request).and_then(|()| reserve(&app, &request));
     let (reserved, mut response) = match checked {
         Err(refused) => (None, refused.into_response()),
         Ok(reserved) => {
-            request.extensions_mut().extend(
-                reserved
-                    .clone()
-                    .map(|reserved| {
-                        let mut extensions = axum::http::Extensions::new();
-                        extensions.insert(reserved);
-                        extensions
-                    })
-                    .unwrap_or_default(),
-            );
+            if let Some(reserved) = &reserved {
+                request.extensions_mut().insert(Arc::clone(reserved));
+            }
             (reserved, next.run(request).await)
         }
     };
@@ -60,8 +53,18 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
     headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
-    app.metrics.request(method.as_str(), &route, response.status().as_u16(), begun.elapsed());
+    app.metrics.request(method, &route, response.status().as_u16(), begun.elapsed());
     response
+}
+
+/// A method as it is counted: a client may invent others.
+fn counted(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::POST => "POST",
+        Method::HEAD => "HEAD",
+        _ => "other",
+    }
 }
 
 fn check(app: &App, request: &Request) -> Answer<()> {

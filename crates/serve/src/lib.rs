@@ -37,7 +37,7 @@ pub use error::{ErrorBody, Reason};
 pub use options::{LabelStudio, Limits, Log, Options};
 pub use server::{ServeError, Server, Stop};
 
-/// The description of the HTTP API, as OpenAPI JSON.
+/// The description of the HTTP API, as `OpenAPI` JSON.
 pub fn openapi() -> String {
     api::description().to_pretty_json().unwrap_or_default()
 }

@@ -89,9 +89,9 @@ impl Default for Limits {
             sessions: 4,
             connections: 256,
             head_time: Duration::from_secs(10),
-            body_time: Duration::from_secs(120),
+            body_time: Duration::from_mins(2),
             write_time: Duration::from_secs(30),
-            stop_time: Duration::from_secs(60),
+            stop_time: Duration::from_mins(1),
         }
     }
 }

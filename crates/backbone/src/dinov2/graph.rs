@@ -43,8 +43,9 @@ impl<'a> Writer<'a> {
         let root_half = number("gelu.root-half", std::f32::consts::FRAC_1_SQRT_2);
         let (one, half) = (number("gelu.1", 1.0), number("gelu.half", 0.5));
         let first = graph.constant("backbone.first", &[1], &[0i64]);
-        let rows = graph.constant("backbone.rows", &[2], &[-1, WIDTH as i64]);
-        let heads = graph.constant("backbone.heads", &[4], &[-1, 3, HEADS as i64, OF_HEAD as i64]);
+        let rows = graph.constant("backbone.rows", &[2], &[-1, WIDTH.cast_signed() as i64]);
+        let heads =
+            graph.constant("backbone.heads", &[4], &[-1, 3, HEADS.cast_signed() as i64, OF_HEAD.cast_signed() as i64]);
         let parts = [0i64, 1, 2].map(|part| graph.constant(&format!("backbone.part.{part}"), &[], &[part]));
         Self { graph, first, rows, heads, parts, per_root, root_half, one, half }
     }
@@ -57,7 +58,7 @@ impl<'a> Writer<'a> {
     fn tokens(&mut self, image: &Value, layers: &Layers) -> Value {
         let window = Window { kernel: PATCH, stride: PATCH, pads: [0; 2], is_depthwise: false };
         let patches = convolution(self.graph, "backbone.patches", &layers.patches, window, image);
-        let columns = self.graph.constant("backbone.columns", &[2], &[WIDTH as i64, -1]);
+        let columns = self.graph.constant("backbone.columns", &[2], &[WIDTH.cast_signed() as i64, -1]);
         let patches = self.op("backbone.patches.flat", "Reshape", &[&patches, &columns]);
         let patches = self.graph.node("backbone.patches.rows", "Transpose", &[&patches], vec![ints("perm", &[1, 0])]);
         let start = start(&layers.class_token, &layers.positions, (GRID, GRID));

@@ -25,7 +25,7 @@ pub struct Serve {
     /// Port to listen on; 0 for any that is free
     #[arg(long, value_name = "N", default_value_t = 7860)]
     pub port: u16,
-    /// File whose first line is the token that clients must send [default: REHEARSAL_TOKEN, if set]
+    /// File whose first line is the token that clients must send; without it `$REHEARSAL_TOKEN` is the token, if set
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// Token that clients must send; others on this machine can see it: prefer --token-file

@@ -2,10 +2,10 @@
 
 use std::{fs, path::Path, process::ExitCode, sync::Arc};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rehearsal_serve::{Options, Server};
 
-use crate::{args::serve::Serve, interrupt::Asked, printer::message};
+use crate::{args::serve::Serve, interrupt::Asked, printer::message, user_error::UserError};
 
 /// The variable that may hold the token.
 const TOKEN: &str = "REHEARSAL_TOKEN";
@@ -42,7 +42,8 @@ pub fn serve(args: &Serve) -> Result<ExitCode> {
 
 fn token(args: &Serve) -> Result<Option<String>> {
     let read = |path: &Path| -> Result<String> {
-        let text = fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let unreadable = |error| UserError(format!("{} cannot be read: {error}", path.display()));
+        let text = fs::read_to_string(path).map_err(unreadable)?;
         Ok(text.lines().next().unwrap_or_default().trim().to_owned())
     };
     match (&args.token, &args.token_file) {

@@ -29,4 +29,6 @@ mod newcomer;
 mod report;
 mod resume;
 #[cfg(unix)]
+mod serve;
+#[cfg(unix)]
 mod slurm;

@@ -122,8 +122,8 @@ impl Learning<'_> {
         let (digest, source) = (Digest::from_sha256(extracted.sha256), photo.path.display().to_string());
         if self.exact.class_of(digest).is_some() {
             self.found.given_known += 1;
-        } else if !self.placed.contains_key(&digest) {
-            self.placed.insert(digest, (photo.class.clone(), source.clone()));
+        } else if let std::collections::btree_map::Entry::Vacant(place) = self.placed.entry(digest) {
+            place.insert((photo.class.clone(), source.clone()));
             let kept = Kept { digest, source, feature: extracted.feature, thumbnail: extracted.thumbnail };
             self.give(kept, &photo.class);
         }
@@ -150,12 +150,11 @@ impl Learning<'_> {
 
     /// A photo of an earlier session.
     fn take_known(&mut self, photo: Kept, class: &Arc<str>, here: &str) {
-        self.found.seen_before += 1;
-        if **class == *here {
-            return;
-        }
-        if !self.relabel {
-            count(&mut self.found.as_another, class, here);
+        if **class == *here || !self.relabel {
+            self.found.seen_before += 1;
+            if **class != *here {
+                count(&mut self.found.as_another, class, here);
+            }
         } else if self.exact.class_of(photo.digest).is_some() {
             count(&mut self.found.moved, class, here);
             self.exact.relabel(photo, here);

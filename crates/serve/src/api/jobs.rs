@@ -53,6 +53,7 @@ pub(crate) async fn events(State(app): State<App>, Named(id): Named<u64>) -> Ans
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE_EVERY)).into_response())
 }
 
+#[allow(clippy::unnecessary_wraps, clippy::needless_pass_by_value, reason = "a stream of events is of results")]
 fn event(job: Job) -> Result<Event, Infallible> {
     let event = Event::default().event("job").id(job.id.to_string());
     Ok(event.json_data(&job).unwrap_or_default())

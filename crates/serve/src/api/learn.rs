@@ -1,5 +1,7 @@
 //! `POST /v1/learn`.
 
+#![allow(unused_qualifications, reason = "utoipa's macro qualifies the names that it is given")]
+
 use axum::{
     Extension, Json,
     extract::{Request, State},

@@ -1,5 +1,7 @@
 //! `/v1/memory`: what is remembered, as pictures and on a map; moving and removing photos.
 
+#![allow(unused_qualifications, reason = "utoipa's macro qualifies the names that it is given")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::{

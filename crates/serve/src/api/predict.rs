@@ -1,5 +1,7 @@
 //! `POST /v1/predict`.
 
+#![allow(unused_qualifications, reason = "utoipa's macro qualifies the names that it is given")]
+
 use std::sync::Arc;
 
 use axum::{
@@ -29,6 +31,7 @@ pub(crate) struct Query {
 }
 
 /// What the model says of photos.
+#[allow(clippy::struct_field_names, reason = "the names of the answer in JSON")]
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Predictions {
     /// The version that answered.

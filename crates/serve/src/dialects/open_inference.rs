@@ -1,4 +1,4 @@
-//! The Open Inference Protocol, version 2, as Triton and KServe have it: photos are elements of the input `image`, of
+//! The Open Inference Protocol, version 2, as Triton and `KServe` have it: photos are elements of the input `image`, of
 //! type `BYTES`; what the model says of them are the outputs `class`, `probability`, `answer` and `probabilities`.
 
 mod tensors;
@@ -131,7 +131,7 @@ pub(crate) async fn version(
 async fn metadata(app: &App, name: String, version: Option<u32>) -> Answer<Json<ModelMetadata>> {
     check_name(app, &name)?;
     let current = app.version(version).await?;
-    let classes = current.version.classes().len() as i64;
+    let classes = current.version.classes().len().cast_signed() as i64;
     let tensor = |name, datatype, shape: &[i64]| TensorMetadata { name, datatype, shape: shape.to_vec() };
     Ok(Json(ModelMetadata {
         name,

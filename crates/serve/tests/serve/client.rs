@@ -35,7 +35,7 @@ impl Answer {
 /// Sends bytes and reads until the server closes; none if it closes without an answer.
 pub fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Answer> {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     // The server may answer and close before it has read all.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
@@ -46,7 +46,7 @@ pub fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Answer> {
 /// As [`raw`], but says that nothing more will come.
 pub fn cut(address: SocketAddr, bytes: &[u8]) -> Option<Answer> {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     let _ = stream.write_all(bytes);
     let _ = stream.shutdown(Shutdown::Write);
     let mut answer = Vec::new();

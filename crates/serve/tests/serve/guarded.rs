@@ -81,7 +81,7 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
         if entry.path().is_dir() {
-            copy(&entry.path(), &target)
+            copy(&entry.path(), &target);
         } else {
             assert!(std::fs::copy(entry.path(), target).is_ok());
         }

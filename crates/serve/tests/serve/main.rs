@@ -1,7 +1,10 @@
 //! The server as its clients see it: real sockets, a real model.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod asking;
 mod client;
+mod described;
 mod guarded;
 mod learning;
 mod limits;
