@@ -27,19 +27,8 @@ pub struct Options {
     pub read_only: bool,
     /// What is refused.
     pub limits: Limits,
-    /// Where Label Studio is, if it may fetch photos from there.
-    pub label_studio: Option<LabelStudio>,
     /// What the server has to say.
     pub log: Log,
-}
-
-/// A Label Studio whose photos are fetched.
-#[derive(Clone)]
-pub struct LabelStudio {
-    /// Its address, such as `http://localhost:8080`.
-    pub url: String,
-    /// Its access token.
-    pub key: Option<String>,
 }
 
 /// What is refused, so that no client can use up memory, connections or time.
@@ -107,7 +96,6 @@ impl Options {
             names: Vec::new(),
             read_only: false,
             limits: Limits::default(),
-            label_studio: None,
             log: Arc::new(|_| ()),
         }
     }

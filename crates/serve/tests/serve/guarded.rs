@@ -13,8 +13,6 @@ const TOKEN: &str = "correct-horse-battery-staple";
 
 #[test]
 fn without_the_token_only_the_page_and_the_state_of_health_are_answered() {
-    let serving = Serving::taught_with(|_| ());
-    drop(serving);
     let serving = Serving::empty(|options| options.token = Some(TOKEN.into()));
     let address = serving.address;
     for open in ["/", "/app.js", "/style.css", "/healthz", "/openapi.json"] {
