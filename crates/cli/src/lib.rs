@@ -15,6 +15,8 @@ mod output;
 mod photos;
 mod printer;
 mod signals;
+#[cfg(feature = "training")]
+mod suggestions;
 mod user_error;
 
 use std::{ffi::OsString, process::ExitCode};
@@ -31,7 +33,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     signals::handle();
     #[cfg(feature = "training")]
     rehearsal_runs::set_job_lookup(rehearsal_grid::slurm::Scheduler::is_running);
-    let command = Args::parse_from(arguments).command;
+    let parsed = Args::try_parse_from(arguments);
+    #[cfg(feature = "training")]
+    let parsed = parsed.map_err(suggestions::with_setting);
+    let command = parsed.unwrap_or_else(|error| error.exit()).command;
     let done = match &command {
         Command::Learn(learn) => commands::learn::learn(learn),
         Command::Predict(predict) => commands::predict::predict(predict),
@@ -54,6 +59,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Grid(grid) => commands::grid::grid(grid),
         Command::Report(report) => commands::report::report(report),
         Command::Compare(compare) => commands::compare::compare(compare),
+        Command::Completions(completions) => commands::completions::completions(completions),
+        Command::Man(manual) => commands::completions::man(manual),
     };
     done.unwrap_or_else(|error| {
         let text = format!("error: {error:#}");

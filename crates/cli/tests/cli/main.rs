@@ -9,6 +9,7 @@ mod support;
 mod told;
 
 mod command_line;
+mod completions;
 mod data;
 mod doubtful;
 #[cfg(target_os = "linux")]
