@@ -76,3 +76,12 @@ pub use score::{Answer, ClassScore, Score};
 pub use scratch::{Holdout, LearnObserver, Photo, Scratch, Session};
 pub use settings::ModelSettings;
 pub use version::{Contents, Example, Features, Held, Part, Removed, Version};
+
+/// The examples of the documents compile.
+#[cfg(all(doctest, feature = "scratch"))]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/library.md")]
+    struct Library;
+}
