@@ -8,6 +8,7 @@ pub mod grid;
 #[cfg(feature = "training")]
 pub mod learning;
 pub mod model;
+pub mod serve;
 #[cfg(feature = "training")]
 mod settings;
 
@@ -43,6 +44,8 @@ pub enum Command {
     Memory(model::Memory),
     /// Rename, merge or retire classes of a model
     Class(model::Class),
+    /// Serve a model over HTTP, with a page to ask and teach it
+    Serve(serve::Serve),
     /// Write a model for other programs: ONNX, or weights for PyTorch
     Export(model::Export),
     /// Write the features of photos for other programs
@@ -94,6 +97,21 @@ pub struct Manual {
     /// Write a page for every command into a directory, and print where
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
+
+impl Command {
+    /// How many threads were asked for, of a verb that computes on all cores by itself.
+    pub fn threads(&self) -> Option<usize> {
+        let threads = match self {
+            Self::Predict(predict) => &predict.threads,
+            Self::Evaluate(evaluate) => &evaluate.threads,
+            Self::Memory(memory) => &memory.threads,
+            Self::Class(class) => &class.threads,
+            Self::Features(features) => &features.threads,
+            _ => return None,
+        };
+        threads.threads.map(usize::from)
+    }
 }
 
 #[cfg(feature = "training")]

@@ -21,4 +21,5 @@ pub mod report;
 #[cfg(feature = "training")]
 pub mod run;
 pub mod select;
+pub mod serve;
 pub mod show;

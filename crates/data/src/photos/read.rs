@@ -5,6 +5,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use rehearsal_files::regular::{self, is_irregular};
 
+use super::PhotoSource;
 use crate::{
     DataError, Image, ImageShape, Preprocessing, Progress, Unit,
     decode::{LARGEST_FILE, Picture, decode},
@@ -47,14 +48,14 @@ pub fn picture(path: &Path) -> Result<Picture, DataError> {
 }
 
 /// Decodes many on all threads; the results have the order of `paths`.
-pub fn read_all<P: AsRef<Path> + Sync>(
+pub fn read_all<P: PhotoSource>(
     paths: &[P],
     shape: ImageShape,
     progress: &dyn Progress,
 ) -> Vec<Result<Decoded, DataError>> {
     progress.begin("reading images", Unit::Items, 0, Some(paths.len() as u64));
     let one = |path: &P| {
-        let decoded = read(path.as_ref(), shape);
+        let decoded = path.read().and_then(|file| Preprocessing::plain(shape).load_file(&file));
         progress.advance(1);
         decoded
     };

@@ -18,7 +18,6 @@ use super::{Evaluation, Judged};
 use crate::{ModelError, Score};
 
 const PAGE: &str = "index.html";
-const UNFINISHED_PAGE: &str = "index.html.partial";
 const IMAGES: &str = "images";
 /// Stands in every page.
 const GENERATOR: &str = "<meta name=generator content=\"rehearsal evaluate\">";
@@ -52,7 +51,7 @@ pub(super) fn write(evaluation: &Evaluation, title: &str, place: &Path) -> Resul
 /// Whether a directory is empty, is not there yet, or holds an older evaluation.
 fn may_write(place: &Path) -> bool {
     let is_ours = regular::read_to_string(&place.join(PAGE), LARGEST_PAGE).is_ok_and(|page| page.contains(GENERATOR));
-    let is_rest = |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|entry| entry.file_name() == UNFINISHED_PAGE);
+    let is_rest = |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|entry| atomic::is_partial(&entry.file_name()));
     is_ours || fs::read_dir(place).map_or(!place.exists(), |mut entries| entries.all(is_rest))
 }
 
