@@ -70,6 +70,33 @@ pub enum Command {
     /// Measure speed
     #[cfg(feature = "training")]
     Bench(Bench),
+    /// Print the completions of a shell
+    Completions(Completions),
+    /// Print the manual page
+    Man(Manual),
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  rehearsal completions bash > ~/.local/share/bash-completion/completions/rehearsal
+  rehearsal completions zsh > ~/.zfunc/_rehearsal     with fpath+=~/.zfunc before compinit in ~/.zshrc
+  rehearsal completions fish > ~/.config/fish/completions/rehearsal.fish
+  rehearsal completions powershell >> $PROFILE")]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  rehearsal man | man -l -
+  rehearsal man --out ~/.local/share/man/man1     then `man rehearsal-learn` works, too")]
+pub struct Manual {
+    /// Write a page for every command into a directory, and print where
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 impl Command {
@@ -110,11 +137,12 @@ Examples:
   rehearsal run --dataset cifar10+fashion-mnist    one data set after the other
   rehearsal run --dataset cifar100 --data ~/data --tasks 20 --epochs 50 --memory 10000 --width 64
   rehearsal run my.toml --seed 3                   settings from a file; flags override it
+  rehearsal run --set temperature=0.1              any setting, also those without a flag
   rehearsal run --resume runs/my-run               continue a run that was stopped
 
 `rehearsal list` lists methods, policies and retrievals, their costs and valid combinations.
 
-An experiment file has the names of the flags (tasks = 5, class-order = \"natural\", …), and these settings without a flag:
+An experiment file has the names of the flags (tasks = 5, class-order = \"natural\", …), and these settings without a flag, which `--set NAME=VALUE` gives:
 ";
 
 #[cfg(feature = "training")]

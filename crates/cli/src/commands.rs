@@ -5,6 +5,7 @@ pub mod backbone;
 pub mod bench;
 pub mod class;
 pub mod compare;
+pub mod completions;
 pub mod data;
 pub mod evaluate;
 pub mod export;

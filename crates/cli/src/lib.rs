@@ -15,6 +15,8 @@ mod output;
 mod photos;
 mod printer;
 mod signals;
+#[cfg(feature = "training")]
+mod suggestions;
 mod user_error;
 mod word_order;
 
@@ -49,7 +51,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     #[cfg(feature = "training")]
     rehearsal_runs::set_job_lookup(rehearsal_grid::slurm::Scheduler::is_running);
     let arguments = word_order::model_before_verb(arguments.into_iter().collect());
-    let command = Args::parse_from(arguments).command;
+    let parsed = Args::try_parse_from(arguments);
+    #[cfg(feature = "training")]
+    let parsed = parsed.map_err(suggestions::with_setting);
+    let command = parsed.unwrap_or_else(|error| error.exit()).command;
     let done = on_threads(command.threads(), || dispatch(&command)).map_err(Error::from).flatten();
     done.unwrap_or_else(|error| fail(&command, &error))
 }
@@ -78,6 +83,8 @@ fn dispatch(command: &Command) -> Result<ExitCode> {
         Command::Grid(grid) => commands::grid::grid(grid),
         Command::Report(report) => commands::report::report(report),
         Command::Compare(compare) => commands::compare::compare(compare),
+        Command::Completions(completions) => commands::completions::completions(completions),
+        Command::Man(manual) => commands::completions::man(manual),
     }
 }
 

@@ -84,3 +84,12 @@ pub use settings::ModelSettings;
 pub use share::{NoShare, Share};
 pub use touched::Touched;
 pub use version::{Contents, Example, Features, Held, Part, Removed, Version};
+
+/// The examples of the documents compile.
+#[cfg(all(doctest, feature = "scratch"))]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/library.md")]
+    struct Library;
+}

@@ -294,6 +294,6 @@ mod tests {
         assert!(refusal("candidates = 4").contains("5 of 4 candidates"));
         assert!(refusal("ratio = '18446744073709551615:1'").contains("write high:low"));
         assert!(refusal("ratio = '60:0'\nretrieved = 60").contains("60 of 50 candidates"));
-        assert!(refusal("seed = 1\nlerning-rate = 1").starts_with("line 2: unknown field `lerning-rate`"));
+        assert!(refusal("seed = 1\nlerning-rate = 1").starts_with("line 2: unknown setting `lerning-rate`"));
     }
 }

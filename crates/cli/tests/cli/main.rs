@@ -11,6 +11,7 @@ mod told;
 #[cfg(unix)]
 mod attacks;
 mod command_line;
+mod completions;
 mod data;
 mod doubtful;
 #[cfg(target_os = "linux")]

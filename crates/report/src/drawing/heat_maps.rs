@@ -2,7 +2,7 @@
 
 use super::{
     canvas::{Anchor, Canvas},
-    head::Head,
+    head::{Form, Head},
     text::{width, wrapped},
 };
 
@@ -43,6 +43,8 @@ const RAMP: [(f64, f64, f64); 5] =
 const MARGIN: f64 = 14.0;
 const SIDE: f64 = 34.0;
 const SCALE: f64 = 86.0;
+/// The width of a figure on the screen of a phone, at least.
+const NARROWEST: f64 = 360.0;
 /// What the scale takes at least, with what it measures below it.
 const SCALE_HEIGHT: f64 = 170.0;
 /// Ticks and the name of the axis below a map.
@@ -55,21 +57,31 @@ impl HeatMap {
 }
 
 impl HeatMaps {
-    /// The figure as SVG; if `bare`, without its title.
-    pub fn svg(&self, bare: bool) -> String {
+    /// The figure as SVG.
+    pub fn svg(&self, form: Form) -> String {
         let most = |size: fn(&HeatMap) -> usize| self.maps.iter().map(size).max().unwrap_or(1).max(1);
         let (rows, columns) =
             (most(|map| map.cells.len()), most(|map| map.cells.iter().map(Vec::len).max().unwrap_or(0)));
-        let across = self.maps.len().clamp(1, if columns > 30 { 2 } else { 4 });
-        let cell_width = if columns > 30 { 420.0 / columns as f64 } else { (210.0 / columns as f64).clamp(9.0, 36.0) };
+        let most_across = match form {
+            Form::Narrow => 1,
+            _ if columns > 30 => 2,
+            _ => 4,
+        };
+        let across = self.maps.len().clamp(1, most_across);
+        let cell_width = match form {
+            Form::Narrow => (210.0 / columns as f64).min(36.0),
+            _ if columns > 30 => 420.0 / columns as f64,
+            _ => (210.0 / columns as f64).clamp(9.0, 36.0),
+        };
         let cell_height = if columns > 30 { (200.0 / rows as f64).clamp(9.0, 24.0) } else { cell_width };
         let (map_width, map_height) = (columns as f64 * cell_width, rows as f64 * cell_height);
         // Bold letters are wider than those that are measured.
         let titles: Vec<Vec<String>> =
             self.maps.iter().map(|map| wrapped(&map.title, 13.6, map_width.max(120.0))).collect();
         let step = map_width.max(120.0) + SIDE + 16.0;
-        let figure_width = (across as f64 * step + 2.0 * MARGIN + SCALE).max(420.0);
-        let head = Head::new(&self.title, &self.subtitle, figure_width - 2.0 * MARGIN, bare);
+        let figure_width =
+            (across as f64 * step + 2.0 * MARGIN + SCALE).max(if form == Form::Narrow { NARROWEST } else { 420.0 });
+        let head = Head::new(&self.title, &self.subtitle, figure_width - 2.0 * MARGIN, form);
         let title_heights: Vec<f64> =
             titles.chunks(across).map(|row| row.iter().map(Vec::len).max().unwrap_or(1) as f64 * 15.0 + 4.0).collect();
         let maps_height: f64 = title_heights.iter().map(|title| title + map_height + BELOW).sum();

@@ -5,9 +5,9 @@ use std::{fmt::Write, path::PathBuf};
 use rehearsal_measure::Better;
 
 use crate::{
-    drawing::escaped,
     paper::Verdict,
     table::{Against, Cell, Header, Measured, Row, Table},
+    text::escaped,
 };
 
 /// More columns than this are set closer, so that they fit the page.

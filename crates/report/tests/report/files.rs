@@ -177,6 +177,25 @@ fn the_page_needs_no_network_and_its_links_lead_somewhere() {
 }
 
 #[test]
+fn figures_come_before_tables_and_settings_are_told_once() {
+    let directory = runs();
+    write(directory.path());
+    let page = fs::read_to_string(directory.path().join("out/index.html")).unwrap();
+    let main = page.split_once("<main>").unwrap().1;
+    for section in main.split("<h2 id=\"").skip(1).filter(|section| section.contains("<figure")) {
+        let (figure, table) = (section.rfind("</figure>"), section.find("<section class=\"table\""));
+        assert!(table.is_none_or(|table| figure.unwrap() < table), "{}", &section[..80]);
+        let heading = section.split(['>', '<']).nth(1).unwrap();
+        let below = section.split("<h3>").skip(1).map(|rest| rest.split_once("</h3>").unwrap().0);
+        for title in below {
+            assert!(!title.contains(heading), "{heading} is said again in {title}");
+        }
+    }
+    assert!(main.matches("class=\"wide\"").count() > 3, "each has a drawing for wide screens");
+    assert_eq!(main.matches("class=\"wide\"").count(), main.matches("class=\"narrow\"").count(), "and for phones");
+}
+
+#[test]
 fn the_same_runs_give_the_same_bytes_and_an_older_report_leaves_nothing_behind() {
     let directory = runs();
     write(directory.path());
