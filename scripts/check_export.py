@@ -1,5 +1,5 @@
 """Compares an exported model in the real onnxruntime with what `rehearsal predict --json` printed of the same photos:
-the same class for every photo, and probabilities within 1e-3.
+the same class for every photo, and probabilities and (relative to it) distance within 1e-3.
 
     python3 scripts/check_export.py MODEL.onnx PREDICTIONS.jsonl
     python3 scripts/check_export.py --lossless OUT FOLDER...
@@ -26,6 +26,11 @@ def difference(probabilities, line):
     return max(abs(probabilities[each["class"]] - each["probability"]) for each in named)
 
 
+def relative(distance, line):
+    """How far the distance is from that of a line."""
+    return abs(float(distance) - line["distance"]) / line["distance"]
+
+
 def copy_lossless(out, *folders):
     """Writes the photos of folders as PNG, in the same folders of classes."""
     for folder in map(pathlib.Path, folders):
@@ -39,20 +44,22 @@ def compare(model, predictions):
     """Runs the model on the photos of every line and prints what differs."""
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     classes = json.loads(session.get_modelmeta().custom_metadata_map["classes"])
-    differences, other_class = [], 0
+    differences, farthest, other_class = [], 0, 0
     for line in map(json.loads, pathlib.Path(predictions).read_text().splitlines()):
-        outputs = session.run(["probabilities", "class"], {"image": pixels(line["path"])})
+        outputs = session.run(["probabilities", "class", "distance"], {"image": pixels(line["path"])})
         found = classes[int(outputs[1])]
+        of_distance = relative(outputs[2], line)
+        farthest = max(farthest, of_distance)
         differences.append(difference(dict(zip(classes, map(float, outputs[0]))), line))
         other_class += found != line["class"]
-        if found != line["class"] or not differences[-1] <= TOLERANCE:
-            print(f"{line['path']}: {line['class']} {line['probability']:.4f}, exported {found}, difference {differences[-1]:.2e}")
+        if found != line["class"] or not max(differences[-1], of_distance) <= TOLERANCE:
+            print(f"{line['path']}: {line['class']} {line['probability']:.4f}, exported {found}, difference {differences[-1]:.2e}, distance {of_distance:.2e}")
     if not differences:
         sys.exit("no predictions to compare")
     print(f"{len(differences)} photos, {other_class} of another class, probabilities differ by at most {max(differences):.2e}, "
-          f"median {statistics.median(differences):.2e}")
-    if other_class or not max(differences) <= TOLERANCE:
-        sys.exit(f"not the same classes, or probabilities differ by more than {TOLERANCE}")
+          f"median {statistics.median(differences):.2e}; distances by at most {farthest:.2e} of themselves")
+    if other_class or not max(farthest, *differences) <= TOLERANCE:
+        sys.exit(f"not the same classes, or probabilities or distances differ by more than {TOLERANCE}")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ pub mod grid;
 #[cfg(feature = "training")]
 pub mod learning;
 pub mod model;
+pub mod serve;
 #[cfg(feature = "training")]
 mod settings;
 
@@ -43,6 +44,8 @@ pub enum Command {
     Memory(model::Memory),
     /// Rename, merge or retire classes of a model
     Class(model::Class),
+    /// Serve a model over HTTP, with a page to ask and teach it
+    Serve(serve::Serve),
     /// Write a model for other programs: ONNX, or weights for PyTorch
     Export(model::Export),
     /// Write the features of photos for other programs

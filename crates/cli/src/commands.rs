@@ -20,4 +20,5 @@ pub mod report;
 #[cfg(feature = "training")]
 pub mod run;
 pub mod select;
+pub mod serve;
 pub mod show;

@@ -7,8 +7,11 @@ mod training;
 use std::path::{Path, PathBuf};
 
 use anyhow::Error;
+use rehearsal_backbone::{BackboneError, BackboneName};
 use rehearsal_data::{DataError, Dataset, LONGEST_SIDE, catalogue::card};
+use rehearsal_files::path_text::quoted;
 use rehearsal_model::ModelError;
+use rehearsal_serve::ServeError;
 
 use crate::printer::message;
 
@@ -21,10 +24,12 @@ pub fn print_hint(error: &Error) {
 
 /// What to do about an error.
 pub fn hint(error: &Error) -> Option<String> {
-    let of_model = error.downcast_ref().and_then(for_model);
+    let of_model = model_error(error).and_then(for_model).or_else(|| error.downcast_ref().and_then(for_server));
     #[cfg(feature = "training")]
     let of_model = of_model.or_else(|| training::hint(error));
-    of_model.or_else(|| data_error(error).and_then(for_data))
+    of_model
+        .or_else(|| data_error(error).and_then(for_data))
+        .or_else(|| error.downcast_ref().and_then(BackboneError::absent).map(fetch))
 }
 
 /// The error of data, through the errors that pass it on.
@@ -35,21 +40,38 @@ fn data_error(error: &Error) -> Option<&DataError> {
     })
 }
 
+fn model_error(error: &Error) -> Option<&ModelError> {
+    error.downcast_ref().or_else(|| match error.downcast_ref()? {
+        ServeError::Model(error) => Some(error),
+        _ => None,
+    })
+}
+
+/// What to do about an error of a server.
+fn for_server(error: &ServeError) -> Option<String> {
+    Some(match error {
+        ServeError::NoToken(_) => "put one into the environment as REHEARSAL_TOKEN, or give it with `--token`".into(),
+        ServeError::Address { .. } => "`--port N` takes another port, `--port 0` any that is free".into(),
+        _ => return None,
+    })
+}
+
 /// What to do about an error of a model.
 fn for_model(error: &ModelError) -> Option<String> {
-    if let Some(name) = error.absent_backbone() {
-        return Some(format!("`rehearsal backbone fetch {name}` gets it"));
-    }
     Some(match error {
-        ModelError::Absent { path } => format!("`rehearsal learn {} FOLDER` makes one", path.display()),
+        ModelError::Backbone(error) => return error.absent().map(fetch),
+        ModelError::Absent { path } => format!("`rehearsal learn {} FOLDER` makes one", quoted(path)),
         ModelError::Unfinished { .. } => "run the same `rehearsal learn` again: it continues".into(),
         ModelError::DamagedVersion { path, other, .. } => {
-            format!("`rehearsal use {} {other}` uses version {other} instead", path.display())
+            format!("`rehearsal use {} {other}` uses version {other} instead", quoted(path))
         }
         ModelError::NoImages | ModelError::OneClass(_) => "put one folder per class: FOLDER/CLASS/*.jpg".into(),
         ModelError::UnreadablePhotos { .. } => "`--skip-bad` leaves them out".into(),
         ModelError::TooManyPhotos { .. } => "give a smaller `--size`".into(),
         ModelError::NotKept { .. } => "give the folder that has them with `--photos DIR`".into(),
+        ModelError::BackboneFile { path, .. } => {
+            format!("put that file back at {}; `show`, `use` and `memory list` do without it", path.display())
+        }
         ModelError::NotBuilt => "build it with `cargo install --path crates/cli`".into(),
         ModelError::Nested { model, sessions, .. } => nested(model, sessions),
         ModelError::SimilarClasses { .. } => "rename the folder, or take both as classes with `--as-is`".into(),
@@ -63,6 +85,11 @@ fn for_model(error: &ModelError) -> Option<String> {
     })
 }
 
+/// How to get a backbone.
+fn fetch(name: BackboneName) -> String {
+    format!("`rehearsal backbone fetch {name}` gets it")
+}
+
 /// More folders than this are given by a pattern.
 const NAMED: usize = 4;
 
@@ -71,32 +98,20 @@ fn nested(model: &Path, sessions: &[PathBuf]) -> String {
     const AS_CLASSES: &str = "`--nested` takes folders inside folders as classes";
     let folders = match sessions {
         [] => return AS_CLASSES.into(),
-        [first, ..] if sessions.len() > NAMED => {
-            shell_word(&first.parent().unwrap_or(first).display().to_string()) + "/*"
-        }
-        few => few.iter().map(|folder| shell_word(&folder.display().to_string())).collect::<Vec<_>>().join(" "),
+        [first, ..] if sessions.len() > NAMED => quoted(first.parent().unwrap_or(first)) + "/*",
+        few => few.iter().map(quoted).collect::<Vec<_>>().join(" "),
     };
-    let model = shell_word(&model.display().to_string());
+    let model = quoted(model);
     format!("give the folders that hold classes: `rehearsal learn {model} {folders}`; or {AS_CLASSES}")
 }
 
 /// What to do about photos of another class in a model that is trained from scratch.
 pub fn unmovable(model: &Path) -> String {
-    let model = shell_word(&model.display().to_string());
+    let model = quoted(model);
     format!(
         "a model that is trained from scratch cannot move them: `rehearsal memory {model} remove` them, then learn \
          them again"
     )
-}
-
-/// A word as a shell takes it.
-pub fn shell_word(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.into()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 fn for_data(error: &DataError) -> Option<String> {

@@ -18,7 +18,7 @@ mod signals;
 mod user_error;
 mod word_order;
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{ffi::OsString, io, path::PathBuf, process::ExitCode, sync::OnceLock};
 
 use anyhow::{Error, Result};
 use clap::Parser;
@@ -28,6 +28,20 @@ use rehearsal_files::threads::on_threads;
 use args::{Args, Command};
 #[cfg(feature = "training")]
 use flags::as_flags;
+
+/// The program that runs the commands, if it is not this process's own.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Says which program runs [`run`], so that `grid` can start it as its worker: for front ends that are started by an
+/// interpreter. Only the first call counts.
+pub fn set_program(path: PathBuf) {
+    let _ = PROGRAM.set(path);
+}
+
+#[cfg_attr(not(feature = "training"), allow(dead_code, reason = "only `grid` starts workers"))]
+fn program() -> io::Result<PathBuf> {
+    PROGRAM.get().map_or_else(std::env::current_exe, |path| Ok(path.clone()))
+}
 
 /// Runs one command: `arguments` begin with the name of the program. Wrong ones end the process, as `--help` does.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -49,6 +63,7 @@ fn dispatch(command: &Command) -> Result<ExitCode> {
         Command::Use(choice) => commands::select::select(choice),
         Command::Memory(memory) => commands::memory::memory(memory),
         Command::Class(class) => commands::class::class(class),
+        Command::Serve(serve) => commands::serve::serve(serve),
         Command::Export(export) => commands::export::export(export),
         Command::Features(features) => commands::features::features(features),
         Command::Backbone(backbone) => commands::backbone::backbone(backbone),

@@ -201,7 +201,7 @@ mod tests {
 
     /// Sample `index` of a split: its number, and its negative for the mirror image.
     fn sample(split: Split, index: usize) -> Vec<u8> {
-        let number = (index + 2000 * split as usize) as i16;
+        let number = i16::try_from(index + 2000 * split as usize).unwrap();
         [number, -number].iter().flat_map(|value| value.to_le_bytes()).collect()
     }
 
@@ -223,7 +223,7 @@ mod tests {
         for (split, index) in [(Split::Train, 0), (Split::Train, 2499), (Split::Test, 512)] {
             let found = features.image(split, index).unwrap();
             assert_eq!(&*found, sample(split, index));
-            let number = (index + 2000 * split as usize) as i16;
+            let number = i16::try_from(index + 2000 * split as usize).unwrap();
             assert_eq!([0, 1].map(|view| feature_view(&found, view).next()), [Some(number), Some(-number)]);
         }
         assert_eq!(features.input(), InputShape::Features { features: 1 });

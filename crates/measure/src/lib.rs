@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod accuracy_matrix;
+mod anytime;
 mod bootstrap;
 mod correlation;
 mod distances;
@@ -45,6 +46,7 @@ mod student;
 mod wilcoxon;
 
 pub use accuracy_matrix::{AccuracyMatrix, MatrixError};
+pub use anytime::{InsideTest, average_anytime_accuracy, worst_case_accuracy};
 pub use correlation::{pearson, spearman};
 pub use distances::{Distance, distance_to_proxies, inner_distance, proxy_drift};
 pub use histogram::Histogram;

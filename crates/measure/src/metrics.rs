@@ -4,8 +4,8 @@
 //! run in progress is measured by its state so far. "Old" tasks are those before the last. A
 //! measure is `None` where it is undefined, as forgetting is after a single task.
 //!
-//! Forward transfer is left out: it compares the accuracy on tasks *before* they are learned with
-//! that of an untrained network, and the matrix holds neither.
+//! Forward transfer is not here: it is about tasks *before* they are learned, of which the matrix holds nothing.
+//! Nor is what tests inside tasks say: see [`average_anytime_accuracy`](crate::average_anytime_accuracy).
 
 use crate::AccuracyMatrix;
 

@@ -28,16 +28,13 @@ pub struct Paired {
 impl Paired {
     /// Of the differences of some pairs; `None` without a pair.
     pub fn from_differences(differences: &[f64]) -> Option<Self> {
-        let OverSeeds { n, mean, deviation } = OverSeeds::from_values(differences)?;
-        let interval = deviation.map(|deviation| {
-            let half = student::quantile(n - 1) * deviation / (n as f64).sqrt();
-            [mean - half, mean + half]
-        });
+        let over = OverSeeds::from_values(differences)?;
+        let OverSeeds { n, mean, deviation } = over;
         Some(Self {
             n,
             mean,
             deviation,
-            interval,
+            interval: over.interval(),
             bootstrap: deviation.map(|_| bootstrap::interval(differences)),
             effect: deviation.filter(|&deviation| deviation > 0.0).map(|deviation| mean / deviation),
             detectable: deviation.map(|deviation| student::detectable(n) * deviation),

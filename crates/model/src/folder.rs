@@ -42,8 +42,8 @@ pub enum FolderNotice {
     },
     /// A class in a folder inside a folder.
     Nested(String),
-    /// A class without photos.
-    Empty(String),
+    /// Classes without photos.
+    Empty(Vec<String>),
     /// Photos that cannot be read, with the reasons.
     Unreadable {
         /// Which.
@@ -83,12 +83,12 @@ impl fmt::Display for FolderNotice {
             }
             Self::Ignored { files, root } => f.write_str(&photos::lines(files, root).join("\n")),
             Self::Nested(class) => write!(f, "a folder inside a folder is a class named by its path: {class}"),
-            Self::Empty(class) => write!(f, "class {class} is empty and left out"),
+            Self::Empty(classes) => {
+                f.write_str(&first_lines(classes, |class| format!("class {class} is empty and left out")))
+            }
             Self::Unreadable { photos, left_out } => {
                 let what = if *left_out { "left out" } else { "cannot be read" };
-                let mut lines: Vec<String> = photos.iter().take(NAMED).map(|line| format!("{what}: {line}")).collect();
-                lines.extend((photos.len() > NAMED).then(|| format!("{what}: {} more", photos.len() - NAMED)));
-                f.write_str(&lines.join("\n"))
+                f.write_str(&first_lines(photos, |line| format!("{what}: {line}")))
             }
             Self::Read { images, classes, size } => {
                 let of = if *classes == 1 { "1 class".to_owned() } else { format!("{} classes", count(*classes)) };
@@ -217,7 +217,9 @@ impl FolderReader<'_> {
         if let Some(class) = found.classes.iter().find(|class| class.contains('/') && part == FolderPart::Test) {
             (self.notice)(&FolderNotice::Nested(class.clone()));
         }
-        found.empty_classes.into_iter().for_each(|class| (self.notice)(&FolderNotice::Empty(class)));
+        if !found.empty_classes.is_empty() {
+            (self.notice)(&FolderNotice::Empty(found.empty_classes));
+        }
         Ok(found.photos)
     }
 
@@ -225,7 +227,7 @@ impl FolderReader<'_> {
     ///
     /// # Errors
     /// One cannot be read, or the backbone cannot be used.
-    pub fn read<P: AsRef<Path> + Sync>(
+    pub fn read<P: photos::PhotoSource>(
         &mut self,
         paths: &[P],
         with: &InputReader,
@@ -249,6 +251,13 @@ impl FolderReader<'_> {
     }
 }
 
+/// A line for each of the first, and one that says how many there are more.
+fn first_lines(all: &[String], line: impl Fn(&String) -> String) -> String {
+    let more = all.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| format!("and {} more", count(more)));
+    all.iter().take(NAMED).map(line).chain(more).collect::<Vec<_>>().join("\n")
+}
+
 /// How many photos of each class were read.
 #[derive(Debug, Default)]
 pub(crate) struct ClassCount(BTreeMap<String, usize>);
@@ -268,5 +277,18 @@ pub(crate) fn reason(error: DataError) -> String {
         DataError::Image { path, why } => format!("{}: {why}", path.display()),
         DataError::Unreadable { path, error } => format!("{}: {error}", path.display()),
         error => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_empty_classes_are_named_and_the_others_counted() {
+        let classes = |count: usize| FolderNotice::Empty((0..count).map(|number| format!("c{number}")).collect());
+        assert_eq!(classes(1).to_string(), "class c0 is empty and left out");
+        let lines = classes(5000).to_string();
+        assert_eq!((lines.lines().count(), lines.lines().last()), (11, Some("and 4,990 more")));
     }
 }

@@ -125,7 +125,27 @@ pub enum Event {
     Removed {
         /// How many different ones.
         images: usize,
+        /// The holdout accuracy of every kept version afterwards.
+        #[serde(default)]
+        holdout: Vec<Rescored>,
     },
+}
+
+/// The holdout accuracy of a version after a removal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rescored {
+    /// The version.
+    pub version: u32,
+    /// Its accuracy.
+    pub score: Score,
+}
+
+/// The holdout accuracy of a version after the last removal; none if there was none since it was made.
+pub fn rescored(history: &[Entry], version: u32) -> Option<Score> {
+    history.iter().rev().find_map(|entry| match &entry.event {
+        Event::Removed { holdout, .. } => holdout.iter().find(|now| now.version == version).map(|now| now.score),
+        _ => None,
+    })
 }
 
 /// A line of the history.
@@ -182,7 +202,7 @@ mod tests {
         let path = place.path().join("history.jsonl");
         let mut settings = ModelSettings::new();
         assert_eq!(read(&path, &settings).unwrap(), [], "no file, no lines");
-        let events = [Event::Used { version: 2 }, Event::Removed { images: 3 }];
+        let events = [Event::Used { version: 2 }, Event::Removed { images: 3, holdout: Vec::new() }];
         events.iter().for_each(|event| add(&path, &mut settings, event.clone()).unwrap());
         let before = settings.clone();
         let lines = |settings: &ModelSettings| {

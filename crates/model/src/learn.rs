@@ -193,7 +193,8 @@ impl Report {
 }
 
 impl Model {
-    /// Measures the holdout accuracy, accepts or rejects the version, and changes the model.
+    /// Measures the holdout accuracy, accepts or rejects the version, and changes the model. A rejected version that is
+    /// kept already is not kept twice.
     pub(crate) fn finish(
         &mut self,
         mut version: Version,
@@ -220,9 +221,15 @@ impl Model {
         (report.memory, report.memory_capacity) = (version.memory().len(), version.memory_capacity());
         (report.old, report.new, report.by_class) = (acceptance.old, acceptance.new, acceptance.by_class);
         report.bytes = self.write(report.version, &mut version)?;
+        if let Some(same) = settings.rejected_with(&version.sha256).filter(|_| !report.accepted) {
+            self.discard(report.version);
+            report.version = same;
+            return Ok(Outcome::Learned(Box::new(report)));
+        }
         settings.last = report.version;
         settings.current = if report.accepted { report.version } else { settings.current };
         settings.vouch_for(report.version, &version.sha256);
+        settings.set_rejected(report.version, !report.accepted);
         self.change(settings, Event::Learned(Box::new(report.clone())))?;
         Ok(Outcome::Learned(Box::new(report)))
     }

@@ -47,6 +47,7 @@ mod memory_size;
 mod names;
 mod png;
 mod prediction;
+mod reading;
 mod score;
 #[cfg(feature = "scratch")]
 mod scratch;
@@ -65,16 +66,17 @@ pub use digest::Digest;
 pub use directory::Model;
 pub use error::ModelError;
 pub use evaluation::{Evaluation, Judged};
-pub use exact::{BackboneId, Exact, ExactSession};
+pub use exact::{BackboneId, Exact, ExactSession, Labelled, Learned, PhotoClassifier};
 pub use folder::{FolderNotice, FolderPart, FolderReader};
 pub use forget::{Forget, Forgotten};
-pub use history::{Entry, Event, Report, Training};
+pub use history::{Entry, Event, Report, Rescored, Training, rescored};
 pub use input::{Input, InputReader, Picture, Seen};
 pub use learn::{Notice, Outcome, Relabel, SessionOptions};
 pub use memory_size::MemorySize;
 pub use names::Names;
 pub use png::write_png;
-pub use prediction::{AllUnsure, Prediction, Similar, Verdict};
+pub use prediction::{AllUnsure, Doubt, Prediction, Similar, Verdict};
+pub use reading::VersionState;
 pub use score::{Answer, ClassScore, Score};
 #[cfg(feature = "scratch")]
 pub use scratch::{Holdout, LearnObserver, Photo, Scratch, Session};

@@ -105,7 +105,7 @@ mod tests {
     }
 
     fn photo(path: &str, class: &str) -> Photo {
-        Photo { path: path.into(), class: class.into() }
+        Photo { path: path.into(), class: class.into(), bytes: None }
     }
 
     #[test]
@@ -113,6 +113,6 @@ mod tests {
         let deep = [photo("p/february/lion/1.jpg", "february/lion"), photo("p/january/lion/2.jpg", "january/lion")];
         assert_eq!(sessions(&deep), [PathBuf::from("p/february"), "p/january".into()]);
         let mixed = [photo("p/bags/leather/1.jpg", "bags/leather"), photo("p/boots/2.jpg", "boots")];
-        assert_eq!(sessions(&mixed), [PathBuf::new(); 0]);
+        assert_eq!(sessions(&mixed), Vec::<PathBuf>::new());
     }
 }

@@ -91,6 +91,9 @@ pub struct Config {
     /// Look into the steps and write `diagnostics.jsonl`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub diagnostics: bool,
+    /// Test after every so many steps, not only after every task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_every: Option<usize>,
     /// Write event files for `TensorBoard`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tensorboard: bool,
@@ -104,6 +107,7 @@ impl Config {
             ("train-per-class", self.train_per_class.unwrap_or(1), most),
             ("test-per-class", self.test_per_class.unwrap_or(1), most),
             ("size", self.size.unwrap_or(1), 1024),
+            ("test-every", self.test_every.unwrap_or(1), most),
         ])?;
         not_negative("checkpoint-minutes", self.checkpoint_minutes)?;
         self.learner.check()

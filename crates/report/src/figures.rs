@@ -260,7 +260,7 @@ impl Named<'_> {
     /// A line with a point for each number of a range: where it is, and its value in a run.
     fn curve(
         &self,
-        range: Range<usize>,
+        places: impl IntoIterator<Item = usize>,
         place: impl Fn(usize) -> (f64, String),
         unit: Unit,
         of: impl Fn(&Run, usize) -> Option<f64>,
@@ -269,13 +269,20 @@ impl Named<'_> {
             let (x, place) = place(i);
             self.point((x, &place), self.group.over_seeds(|run| of(run, i)), unit)
         };
-        Curve { series: self.place, points: range.filter_map(point).collect(), shape: Shape::Line }
+        Curve { series: self.place, points: places.into_iter().filter_map(point).collect(), shape: Shape::Line }
     }
 }
 
 /// Where a task is drawn that is counted from 0: "while learning task 3".
 fn at_task(words: &str) -> impl Fn(usize) -> (f64, String) {
     move |task| (task as f64 + 1.0, format!("{words} task {}", task + 1))
+}
+
+/// At most so many numbers of a range, evenly apart, with the first and the last: a figure of thousands of tasks would
+/// need gigabytes.
+fn thinned(range: Range<usize>, most: usize) -> Vec<usize> {
+    let (count, last) = (range.len(), most.min(range.len()).saturating_sub(1).max(1));
+    (0..most.min(count)).map(|i| range.start + i * (count - 1) / last).collect()
 }
 
 /// Both ends of the spread of every point: what an axis must hold.
@@ -292,4 +299,19 @@ fn named<'a>(groups: &[&'a Group], arms: &[&Arm]) -> Vec<Named<'a>> {
     let names = labels(&groups.iter().map(|group| &group.arm).collect::<Vec<_>>());
     let place = |group: &Group| arms.iter().position(|arm| **arm == group.arm).unwrap_or(arms.len());
     groups.iter().zip(names).map(|(&group, name)| Named { group, name, place: place(group) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_range_is_thinned_evenly_with_both_ends() {
+        assert_eq!(thinned(2..6, 10), [2, 3, 4, 5]);
+        assert_eq!(thinned(0..1, 10), [0]);
+        assert_eq!(thinned(3..3, 10), [] as [usize; 0]);
+        assert_eq!(thinned(0..101, 5), [0, 25, 50, 75, 100]);
+        let many = thinned(7..2007, 200);
+        assert!(many.len() == 200 && many[0] == 7 && many[199] == 2006 && many.is_sorted_by(|a, b| a < b));
+    }
 }

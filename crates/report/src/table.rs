@@ -149,7 +149,7 @@ impl Measured {
 
     /// Beside the paper's number, if it has one.
     pub fn beside(mut self, paper: Option<f64>, same_setting: bool) -> Self {
-        self.paper = paper.map(|paper| (paper, Verdict::new(self.value, paper, same_setting)));
+        self.paper = paper.map(|paper| (paper, Verdict::new(self.value, paper.into(), same_setting)));
         self
     }
 

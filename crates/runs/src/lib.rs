@@ -42,7 +42,7 @@ pub use error::DirectoryError;
 pub use grid_directory::{GridDirectory, GridLock};
 pub use holder::{Holder, set_job_lookup};
 pub use phases::Phases;
-pub use record::{Measures, Recalibrations, Record, RecordError, Seconds};
+pub use record::{Anytime, Measures, Recalibrations, Record, RecordError, Seconds};
 pub use run_directory::{HeldDirectory, RunDirectory};
 pub use run_name::{RunName, RunNameError};
 pub use settings::{Place, Role, SETTINGS, Setting, Settings};

@@ -1,8 +1,8 @@
 //! What a finished run says: `result.json`.
 
 use rehearsal_measure::{
-    AccuracyMatrix, accuracy, average_incremental_accuracy, backward_transfer, forgetting, forgetting_from_first,
-    retention,
+    AccuracyMatrix, InsideTest, accuracy, average_anytime_accuracy, average_incremental_accuracy, backward_transfer,
+    forgetting, forgetting_from_first, retention, worst_case_accuracy,
 };
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -64,6 +64,40 @@ pub struct Record {
     /// statistics. Those above are then with the statistics that training left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recalibrated: Option<Measures>,
+    /// Task-incremental: the same measures if each test image is classified among the classes of its task alone.
+    /// Those above are among all classes seen. Nothing in results of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_incremental: Option<Measures>,
+    /// If it was tested inside tasks, too: what these tests say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anytime: Option<Anytime>,
+    /// Forward transfer: the mean over tasks, before they are learned, of the accuracy among their classes minus
+    /// what guessing gets. Only tasks count whose classes have all appeared by then: nothing if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forward_transfer: Option<f64>,
+}
+
+/// What tests inside tasks say, together with those after each task. They use the running statistics of
+/// training.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Anytime {
+    /// The mean over all tests of the mean accuracy on the tasks begun so far.
+    pub average_accuracy: Option<f64>,
+    /// The mean over tasks of the lowest accuracy in any test since the task was learned.
+    pub worst_case_accuracy: Option<f64>,
+    /// The tests inside tasks.
+    pub inside: Vec<InsideTest>,
+}
+
+impl Anytime {
+    /// What tests inside tasks say beside those after each task; none without one.
+    pub fn new(inside: Vec<InsideTest>, matrix: &AccuracyMatrix) -> Option<Self> {
+        (!inside.is_empty()).then(|| Self {
+            average_accuracy: average_anytime_accuracy(&inside, matrix),
+            worst_case_accuracy: worst_case_accuracy(&inside, matrix),
+            inside,
+        })
+    }
 }
 
 /// What became of re-estimating the norm's statistics before each test.

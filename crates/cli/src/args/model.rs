@@ -430,8 +430,9 @@ mod tests {
     #[test]
     fn every_verb_of_a_model_has_examples_that_the_program_understands() {
         let command = Args::command();
-        for verb in ["learn", "predict", "evaluate", "show", "use", "memory", "class", "export", "features", "backbone"]
-        {
+        for verb in [
+            "learn", "predict", "evaluate", "show", "use", "memory", "class", "export", "features", "backbone", "serve",
+        ] {
             let verb = command.find_subcommand(verb).unwrap();
             for verb in [verb].into_iter().chain(verb.get_subcommands()) {
                 let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use rehearsal_data::printable;
+use rehearsal_files::path_text::quoted;
 use rehearsal_model::Model;
 use serde_json::json;
 
 use crate::{
     args::model::{Class, ClassVerb},
-    hints::shell_word,
     photos,
     printer::{message, print},
 };
@@ -36,7 +36,7 @@ fn change(args: &Class) -> Result<ExitCode> {
     } else {
         print(&format!("version {version}: {}\n", printable(&what)))?;
         if let ClassVerb::Retire { name, .. } = &args.verb {
-            let remove = format!("rehearsal memory {} remove --class {}", args.model.display(), shell_word(name));
+            let remove = format!("rehearsal memory {} remove --class {}", quoted(&args.model), quoted(name));
             message("its images left memory and holdout set; older versions keep them until");
             message(&printable(&format!("  {remove}")));
         }

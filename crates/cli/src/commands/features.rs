@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 
 use crate::{
     args::features::Features,
-    output, photos,
+    output::{self, with_path},
+    photos,
     printer::{message, plural, print},
     user_error::UserError,
 };
@@ -58,8 +59,8 @@ pub fn features(args: &Features) -> Result<ExitCode> {
     let about = json!({ "backbone": name, "sha256": sha256, "paths": table.paths });
     write(&table, &args.out, extension, &about)?;
     if args.json {
-        let line = json!({ "features": args.out, "photos": table.paths.len(), "dimensions": dimensions });
-        print(&format!("{line}\n"))?;
+        let line = json!({ "photos": table.paths.len(), "dimensions": dimensions });
+        print(&format!("{}\n", with_path(line, "features", &args.out)))?;
     } else {
         let photos = plural(table.paths.len(), "photo");
         let text = format!("{}: {photos}, {dimensions} features each", args.out.display());

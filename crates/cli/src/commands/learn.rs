@@ -8,6 +8,7 @@ use std::{path::Path, process::ExitCode};
 
 use anyhow::Result;
 use rehearsal_data::printable;
+use rehearsal_files::path_text::quoted;
 use rehearsal_model::{
     AcceptanceCheck, ExactSession, Model, ModelError, Names, Notice, Outcome, Report, SessionOptions, Share,
 };
@@ -15,7 +16,6 @@ use rehearsal_model::{
 use crate::{
     args::model::Learn,
     exit_code,
-    hints::shell_word,
     interrupt::Asked,
     photos,
     printer::{message, percent, plural, print, session_text},
@@ -126,7 +126,7 @@ fn nothing_new(path: &Path, model: &Model, images: usize) -> Result<()> {
     if model.is_exact()? {
         message("the head has learned them exactly: to learn them again would change nothing");
     } else {
-        let path = shell_word(&path.display().to_string());
+        let path = quoted(path);
         message(&printable(&format!("hint: `rehearsal learn {path} --again` learns once more what it remembers")));
     }
     Ok(())

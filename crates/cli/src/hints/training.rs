@@ -7,6 +7,7 @@ use rehearsal::{
     experiment::ExperimentError,
     learner::LearnerError,
 };
+use rehearsal_backbone::BackboneError;
 use rehearsal_data::DataError;
 use rehearsal_grid::{
     PlanError,
@@ -14,7 +15,7 @@ use rehearsal_grid::{
 };
 use rehearsal_model::ModelError;
 
-use super::for_data;
+use super::{fetch, for_data};
 
 /// What to do about an error.
 pub fn hint(error: &Error) -> Option<String> {
@@ -22,6 +23,7 @@ pub fn hint(error: &Error) -> Option<String> {
     grid.or_else(|| match cause(error)? {
         Cause::Device(error) => for_device(error),
         Cause::Data(error) => for_data(error),
+        Cause::Backbone(error) => error.absent().map(fetch),
     })
 }
 
@@ -29,6 +31,7 @@ pub fn hint(error: &Error) -> Option<String> {
 enum Cause<'a> {
     Device(&'a DeviceError),
     Data(&'a DataError),
+    Backbone(&'a BackboneError),
 }
 
 fn cause(error: &Error) -> Option<Cause<'_>> {
@@ -61,6 +64,7 @@ fn of_model(error: &ModelError) -> Option<Cause<'_>> {
 fn of_experiment(error: &ExperimentError) -> Option<Cause<'_>> {
     match error {
         ExperimentError::Data(error) => Some(Cause::Data(error)),
+        ExperimentError::Backbone(error) => Some(Cause::Backbone(error)),
         ExperimentError::Refused(error) => of_config(error),
         ExperimentError::Learner(error) => of_learner(error),
         _ => None,
@@ -92,6 +96,7 @@ fn for_device(error: &DeviceError) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use rehearsal_backbone::BackboneName;
     use rehearsal_data::Dataset;
 
     use super::*;
@@ -108,6 +113,13 @@ mod tests {
         for error in &errors {
             assert!(hint(error).is_some_and(|hint| hint.contains("data fetch core50")), "{error:?}");
         }
+    }
+
+    #[test]
+    fn a_backbone_that_is_not_here_gets_the_command_that_fetches_it() {
+        let error = BackboneError::Absent { name: BackboneName::DinoV2Small, path: "x".into() };
+        let hint = hint(&ExperimentError::from(error).into()).unwrap();
+        assert!(hint.contains("backbone fetch dinov2-small"), "{hint}");
     }
 
     #[test]

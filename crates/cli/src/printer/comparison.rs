@@ -14,6 +14,7 @@ use rehearsal_data::printable;
 use rehearsal_files::text::wrap_at;
 
 use super::percent;
+use crate::output::{with_path, with_paths};
 
 /// Names that fit the first column, for those that do not.
 const SHORT: [(&str, &str); 3] = [
@@ -153,7 +154,10 @@ fn or_none(value: &str) -> &str {
 
 /// The same as one line of JSON. Measures are fractions.
 pub fn comparison_json(sides: [(&Path, &[Run]); 2], comparison: &Comparison, recalibrated: bool) -> String {
-    let side = |(path, runs): (&Path, &[Run])| json!({ "path": path, "runs": runs.iter().map(|run| &run.path).collect::<Vec<_>>() });
+    let side = |(path, runs): (&Path, &[Run])| {
+        let side = with_path(json!({}), "path", path);
+        with_paths(side, "runs", runs.iter().map(|run| run.path.as_path()))
+    };
     let mcnemar = |test: McNemar| json!({ "only_a": test.only_first, "only_b": test.only_second, "effect": test.effect(), "p": test.p, "chi_squared": test.chi_squared });
     let measures: serde_json::Map<String, Value> = comparison
         .measures

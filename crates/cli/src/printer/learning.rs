@@ -2,9 +2,8 @@
 
 use std::{fmt::Write, path::Path};
 
+use rehearsal_files::path_text::quoted;
 use rehearsal_model::{Change, ClassScore, Report, Score};
-
-use crate::hints::shell_word;
 
 use super::{LONGEST_NAME, bytes, classes, clipped, count, display_width, percent, plural};
 
@@ -72,7 +71,7 @@ pub fn session_text(model: &Path, report: &Report) -> String {
     };
     line(format!("  {memory}, {}", bytes(report.bytes)));
     if !report.accepted {
-        let model = shell_word(&model.display().to_string());
+        let model = quoted(model);
         line(format!("  to use it anyway: rehearsal use {model} {number}"));
         line("  to accept what is lost: the same with --accept".into());
         line(otherwise(report, &model));

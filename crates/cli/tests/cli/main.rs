@@ -8,6 +8,8 @@ mod shop;
 mod support;
 mod told;
 
+#[cfg(unix)]
+mod attacks;
 mod command_line;
 mod data;
 mod doubtful;
@@ -26,5 +28,7 @@ mod model_story;
 mod newcomer;
 mod report;
 mod resume;
+#[cfg(unix)]
+mod serve;
 #[cfg(unix)]
 mod slurm;

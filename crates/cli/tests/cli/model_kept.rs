@@ -86,8 +86,7 @@ fn what_must_go_is_gone_from_every_version() {
     assert!(left.len() == 20 && left.iter().all(|line| !line.contains("boots/00")), "{left:?}");
     assert!(output(shop.path(), &["use", "shop.model", "1"]).status.success());
     assert_eq!(listed("boots"), left, "in version 1, too");
-    let nothing = output(shop.path(), &["memory", "shop.model", "remove", "boots/00*"]);
-    assert!(nothing.status.success() && text(&nothing.stderr).contains("no image matches"));
+    refused(&shop, &["memory", "shop.model", "remove", "boots/00*"], "no photo matches `boots/00*`");
     refused(&shop, &["memory", "shop.model", "remove", "--class", "wellingtons"], "there is no class `wellingtons`");
     let class = output(shop.path(), &["memory", "shop.model", "remove", "--class", "clogs"]);
     let said = text(&class.stdout);
@@ -133,7 +132,7 @@ fn what_must_go_is_gone_whatever_a_version_calls_it() {
         );
         let removed = json(&output(shop.path(), &[&remove[..], &["--json"]].concat()));
         assert_eq!(removed["images"].as_u64(), Some(20), "{class}");
-        assert!(text(&output(shop.path(), &remove).stderr).contains("no image matches"));
+        assert_eq!(output(shop.path(), &remove).status.code(), Some(2), "none is left");
     }
     assert!(output(shop.path(), &["use", "shop.model", "1"]).status.success());
     for class in ["boots", "clogs"] {
@@ -234,7 +233,7 @@ fn an_evaluation_says_what_was_mistaken_for_what() {
     assert_eq!(page.matches("<figure>").count() as u64, 25 - right);
     assert!(
         page.contains("<p>shop.model, version 1, on the photos in held-out.")
-            && page.contains("<td title=\"boots\">boots<td")
+            && page.contains("title=\"boots\">boots<td")
     );
-    assert!(page.contains(" % right, ") && !page.contains("http"), "it needs no network");
+    assert!(page.contains(" % right, ") && !page.contains("http:") && !page.contains("https:"), "it needs no network");
 }

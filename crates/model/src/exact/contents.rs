@@ -13,8 +13,8 @@ use serde_json::json;
 
 use super::{Calibration, Exact, Kept, OfClass};
 use crate::{
-    Answer, Contents, Digest, Example, Features, Held, Input, InputReader, ModelError, Part, Picture, Prediction,
-    Removed, Similar,
+    Answer, Contents, Digest, Doubt, Example, Features, Held, Input, InputReader, ModelError, Part, Picture,
+    Prediction, Removed, Similar,
 };
 
 impl Contents for Exact {
@@ -105,6 +105,20 @@ impl Contents for Exact {
         self.memory_photos().map(|(class, kept)| (Arc::clone(class), picture(kept), kept.source.clone())).collect()
     }
 
+    fn picture(&self, photo: Digest) -> Option<Picture> {
+        let kept = self.classes.values().flat_map(|class| class.kept().iter().chain(class.given()));
+        let found = kept.into_iter().find(|kept| kept.digest == photo)?;
+        Some(Picture::Thumbnail(Arc::clone(&found.thumbnail)))
+    }
+
+    fn doubts(&self) -> Vec<Doubt> {
+        let photos: Vec<_> = self.holdout_photos().chain(self.memory_photos()).collect();
+        let doubt = |(class, kept): &(&Arc<str>, &Kept)| self.doubt(class, kept);
+        let mut doubts: Vec<Doubt> = photos.par_iter().filter_map(doubt).collect();
+        doubts.sort_by(|a, b| b.ratio.total_cmp(&a.ratio).then(a.digest.cmp(&b.digest)));
+        doubts
+    }
+
     fn memory_capacity(&self) -> usize {
         self.capacity
     }
@@ -140,6 +154,7 @@ impl Contents for Exact {
     fn similar(&self, photo: &Input, count: usize) -> Vec<Similar> {
         let Ok(feature) = self.feature(photo) else { return Vec::new() };
         let similar = |(class, kept): (&Arc<str>, &Kept)| Similar {
+            digest: kept.digest,
             class: Arc::clone(class),
             source: kept.source.clone(),
             similarity: feature.similarity(&kept.feature),

@@ -6,7 +6,7 @@ use rehearsal_backbone::{Extracted, Extractor};
 use rehearsal_data::{DataError, photos};
 use rehearsal_files::threads::on_threads;
 
-use super::{Exact, Kept};
+use super::{BackboneId, Exact, Kept};
 use crate::{
     Contents, Digest, FolderReader, MemorySize, Model, ModelError, ModelSettings, Notice, Outcome, Relabel, Report,
     SessionOptions, Version, backbones,
@@ -122,8 +122,8 @@ impl Learning<'_> {
         let (digest, source) = (Digest::from_sha256(extracted.sha256), photo.path.display().to_string());
         if self.exact.class_of(digest).is_some() {
             self.found.given_known += 1;
-        } else if !self.placed.contains_key(&digest) {
-            self.placed.insert(digest, (photo.class.clone(), source.clone()));
+        } else if let std::collections::btree_map::Entry::Vacant(place) = self.placed.entry(digest) {
+            place.insert((photo.class.clone(), source.clone()));
             let kept = Kept { digest, source, feature: extracted.feature, thumbnail: extracted.thumbnail };
             self.give(kept, &photo.class);
         }
@@ -215,7 +215,7 @@ impl Model {
         let asked = session.backbone.as_deref().unwrap_or(backbones::DEFAULT);
         let mut exact = match before {
             Some(parent) => parent.clone(),
-            None => Exact::new(backbones::id_of(asked, extractor.backbone()), extractor.backbone().dimensions()),
+            None => Exact::new(BackboneId::of(asked, extractor.backbone()), extractor.backbone().dimensions()),
         };
         set_memory(&mut exact, &settings)?;
         let learning = Learning {
@@ -264,14 +264,13 @@ impl Model {
         extractor: &Extractor,
         reader: &mut FolderReader<'_>,
     ) -> Result<Option<Learning<'a>>, ModelError> {
-        let paths: Vec<_> = session.photos.iter().map(|photo| photo.path.as_path()).collect();
         let (mut stopped, progress) = (false, reader.progress);
         let each = |number: usize, extracted| {
             learning.take(&session.photos[number], extracted);
             stopped = (session.stop)();
             if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        on_threads(self.threads(), || extractor.for_each(&paths, progress, each))
+        on_threads(self.threads(), || extractor.for_each(&session.photos, progress, each))
             .map_err(|error| ModelError::Threads(error.to_string()))??;
         if stopped {
             return Ok(None);
@@ -281,12 +280,11 @@ impl Model {
             learning.give(photo, &class);
         }
         if !session.holdout.is_empty() {
-            let paths: Vec<_> = session.holdout.iter().map(|photo| photo.path.as_path()).collect();
             let each = |number: usize, extracted| {
                 learning.take_given(&session.holdout[number], extracted);
                 ControlFlow::Continue(())
             };
-            on_threads(self.threads(), || extractor.for_each(&paths, progress, each))
+            on_threads(self.threads(), || extractor.for_each(&session.holdout, progress, each))
                 .map_err(|error| ModelError::Threads(error.to_string()))??;
         }
         reader.refuse_bad(std::mem::take(&mut learning.found.bad))?;
@@ -295,15 +293,7 @@ impl Model {
 
     /// With head and calibration.
     fn computed(&self, mut exact: Exact) -> Result<Exact, ModelError> {
-        let names: Vec<_> = exact.classes();
-        if let [only] = &names[..] {
-            return Err(ModelError::OneClass(only.to_string()));
-        }
-        if exact.capacity < names.len() {
-            return Err(ModelError::SmallMemory { memory: exact.capacity, classes: names.len() });
-        }
-        let threads = self.threads();
-        on_threads(threads, || exact.update().map(|()| exact))
+        on_threads(self.threads(), || exact.compute().map(|()| exact))
             .map_err(|error| ModelError::Threads(error.to_string()))?
     }
 }

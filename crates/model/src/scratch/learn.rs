@@ -266,6 +266,7 @@ fn add_photos(version: &mut Scratch, split: Split) {
     for photo in split.training {
         let class = classes.find(&photo.class).expect("the classes of a session are known");
         version.learned.insert(photo.digest, class);
+        version.once.remove(&photo.digest);
         let origin = Origin { digest: photo.digest, source: photo.source };
         version.origins.entry(Digest::of(&photo.image)).or_default().push(origin);
     }

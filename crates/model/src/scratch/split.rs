@@ -63,7 +63,10 @@ pub(crate) fn split(photos: Vec<Photo>, version: Option<&Scratch>, per_class: us
             (asked, known.values().filter(|known| **known == class).count())
         };
         let (asked, before) = class.map_or((0, 0), of_class);
-        let held_out = held_out(&photos, asked, before + photos.len(), per_class);
+        // What was learned once does not measure.
+        let is_fresh = |photo: &&Photo| version.is_none_or(|version| !version.once.contains(&photo.digest));
+        let fresh = photos.iter().filter(is_fresh).map(|photo| photo.digest).collect();
+        let held_out = held_out(fresh, asked, before + photos.len(), per_class);
         for photo in photos {
             if held_out.contains(&photo.digest) { split.holdout.push(photo) } else { split.training.push(photo) }
         }
@@ -72,10 +75,9 @@ pub(crate) fn split(photos: Vec<Photo>, version: Option<&Scratch>, per_class: us
 }
 
 /// The new images of a class to hold out, if `before` of its `total` images are already.
-fn held_out(photos: &[Photo], asked: usize, total: usize, per_class: usize) -> BTreeSet<Digest> {
+fn held_out(all: BTreeSet<Digest>, asked: usize, total: usize, per_class: usize) -> BTreeSet<Digest> {
     // A class has a holdout image once it has five images; at most one in five is held out.
     let most = per_class.min(total / FEWEST).saturating_sub(asked);
-    let all: BTreeSet<Digest> = photos.iter().map(|photo| photo.digest).collect();
     let chosen: BTreeSet<Digest> =
         all.iter().copied().filter(|digest| digest.number() % ONE_IN == 0).take(most).collect();
     // A class without one by chance gets one.

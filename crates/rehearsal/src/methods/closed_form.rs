@@ -120,7 +120,7 @@ impl Method for ClosedForm {
         let classes = self.sums.classes();
         let numbers = |values: Vec<f32>| Array { shape: vec![values.len()], values };
         let labels = classes.keys().filter_map(|name| name.parse::<u16>().ok()).map(f32::from).collect();
-        let counts = classes.values().map(|class| class.count as i64);
+        let counts = classes.values().map(|class| class.count.cast_signed());
         let sums = classes.values().flat_map(|class| class.sum.iter().copied());
         let arrays = [
             ("sums.classes", numbers(labels)),

@@ -26,7 +26,7 @@ struct Clouds {
 }
 
 impl Clouds {
-    fn new() -> Arc<dyn Source> {
+    fn source() -> Arc<dyn Source> {
         let names = (0..CLASSES).map(|class| format!("class {class}")).collect();
         let labels = (0..CLASSES * PER_CLASS).map(|index| (index / PER_CLASS) as u16).collect();
         Arc::new(Self { names, labels })
@@ -66,7 +66,7 @@ fn settings(more: &str) -> PartialConfig {
 }
 
 fn begin(settings: &PartialConfig) -> Result<Experiment, ExperimentError> {
-    Experiment::with_parts(settings, Clouds::new(), Parts::new())
+    Experiment::with_parts(settings, Clouds::source(), Parts::new())
 }
 
 fn finish(experiment: Experiment) -> (Box<Record>, Box<Learner>) {
@@ -97,7 +97,7 @@ fn every_method_learns_and_resumes_bit_for_bit() {
             let outcome = stopped.run(&mut StopAfter(1 + (7 * index as u64) % (total - 1))).unwrap();
             assert!(matches!(outcome, Outcome::Stopped));
             let resumed =
-                Experiment::resume_with_parts(&place.path().join("run"), Clouds::new(), Parts::new()).unwrap();
+                Experiment::resume_with_parts(&place.path().join("run"), Clouds::source(), Parts::new()).unwrap();
             let (again, parted) = finish(resumed);
             assert_eq!(again.matrix, record.matrix, "{method}");
             let [a, b] = [&whole, &parted].map(|learner| {
@@ -131,7 +131,7 @@ fn pixels_and_features_are_not_confused() {
     let pixels = || rehearsal::datasets::Dataset::Embedded.open(&rehearsal::datasets::Request::default()).unwrap();
     let error = refused("backbone = 'efficientnet-lite0'", pixels());
     assert!(matches!(error, ConfigError::Input { is_pretrained: true, .. }), "{error}");
-    let error = refused("backbone = 'tiny'\ntasks = 3", Clouds::new());
+    let error = refused("backbone = 'tiny'\ntasks = 3", Clouds::source());
     assert!(matches!(error, ConfigError::Input { is_pretrained: false, .. }), "{error}");
     let error = refused("backbone = 'tiny'\nhidden = 3", pixels());
     assert!(matches!(error, ConfigError::Hidden(_)), "{error}");

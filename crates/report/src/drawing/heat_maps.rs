@@ -32,6 +32,8 @@ pub struct HeatMap {
     pub title: String,
     /// Values with what a reader who points at them is told; none where there is no value.
     pub cells: Vec<Vec<Option<(f64, String)>>>,
+    /// What numbers rows and columns have, if not 1, 2, 3 and so on.
+    pub numbers: Vec<usize>,
 }
 
 /// From nothing to everything: lightness falls evenly, so that it reads in grey too.
@@ -45,6 +47,12 @@ const SCALE: f64 = 86.0;
 const SCALE_HEIGHT: f64 = 170.0;
 /// Ticks and the name of the axis below a map.
 const BELOW: f64 = 38.0;
+
+impl HeatMap {
+    fn number(&self, place: usize) -> String {
+        self.numbers.get(place).copied().unwrap_or(place + 1).to_string()
+    }
+}
 
 impl HeatMaps {
     /// The figure as SVG; if `bare`, without its title.
@@ -102,11 +110,11 @@ impl HeatMaps {
         let (rows, columns) = (map.cells.len(), map.cells.iter().map(Vec::len).max().unwrap_or(0));
         for row in (0..rows).step_by((rows - 1) / 10 + 1) {
             let y = top + (row as f64 + 0.5) * height + 3.5;
-            canvas.text(left - 4.0, y, 10.0, Anchor::End, false, &(row + 1).to_string());
+            canvas.text(left - 4.0, y, 10.0, Anchor::End, false, &map.number(row));
         }
         for column in (0..columns).step_by((columns.saturating_sub(1)) / 10 + 1) {
             let x = left + (column as f64 + 0.5) * width;
-            canvas.text(x, top + rows as f64 * height + 12.0, 10.0, Anchor::Middle, false, &(column + 1).to_string());
+            canvas.text(x, top + rows as f64 * height + 12.0, 10.0, Anchor::Middle, false, &map.number(column));
         }
         let (across, down) = (columns as f64 * width, rows as f64 * height);
         canvas.text(left + across / 2.0, top + down + 26.0, 11.0, Anchor::Middle, false, &self.columns);

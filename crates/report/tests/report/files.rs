@@ -205,15 +205,34 @@ fn a_report_that_was_interrupted_is_made_again() {
     let out = directory.path().join("out");
     let whole = files(&out);
     // A directory is in the way of the last but one file.
-    fs::create_dir_all(out.join("index.md.partial/in the way")).unwrap();
+    fs::remove_file(out.join("index.md")).unwrap();
+    fs::create_dir_all(out.join("index.md/in the way")).unwrap();
     let study = || Study::read(&[directory.path().join("runs")]).unwrap();
     let error = Report::new(study(), PAPER).write(&out).unwrap_err();
     assert!(matches!(&error, WriteError::Unwritable { path, .. } if path.ends_with("index.md")), "{error}");
     // A first report would not have had a page yet.
     fs::remove_file(out.join("index.html")).unwrap();
-    fs::remove_dir_all(out.join("index.md.partial")).unwrap();
+    fs::remove_dir_all(out.join("index.md")).unwrap();
     write(directory.path());
     assert_eq!(files(&out), whole, "nothing is left of the interruption");
+}
+
+#[test]
+fn figures_of_hundreds_of_tasks_stay_small() {
+    let directory = tempfile::tempdir().unwrap();
+    let settings =
+        json!({ "dataset": "embedded", "classes": 300, "tasks": 300, "epochs": 1, "memory": 500, "width": 4 });
+    Made::paper().with(settings).write(&directory.path().join("runs/long"));
+    write(directory.path());
+    let files = files(&directory.path().join("out"));
+    for (name, limit) in
+        [("./figures/tasks.svg", 3 << 20), ("./figures/matrices.svg", 3 << 20), ("./index.html", 8 << 20)]
+    {
+        let name = name.strip_prefix("./figures").map_or_else(|| name.to_owned(), |name| format!("figures{name}"));
+        let bytes = files.get(&name).unwrap_or_else(|| panic!("no {name}: {:?}", files.keys()));
+        assert!(bytes.len() < limit, "{name} has {} bytes", bytes.len());
+    }
+    assert!(text(&files["./index.html"]).contains("40 of 300 tasks are shown"));
 }
 
 fn files_in(directory: &Path) -> usize {

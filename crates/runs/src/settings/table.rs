@@ -86,6 +86,8 @@ macro_rules! settings_table {
             diagnostics: bool = is(false), Output, switch("Output"),
                 "Look into the steps and write diagnostics.jsonl: proxy drift, distances and "
                 "classes of the retrieved, loss changes, gradients";
+            test_every: usize = none(), Output, flag("Output", "N"),
+                "Test after every N-th step, too: average anytime and worst-case accuracy";
             tensorboard: bool = is(false), Neutral, switch("Output"),
                 "Write event files for TensorBoard into the run's directory";
 
