@@ -94,9 +94,7 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     match format {
         None => return Err(unrecognised(bytes)),
         Some(format) if !format.reading_enabled() => return Err(unrecognised(bytes)),
-        Some(ImageFormat::Jpeg) if is_cut(bytes) || jpeg_end::is_early(bytes) => {
-            return Err("its end is missing".into());
-        }
+        Some(ImageFormat::Jpeg) if is_cut(bytes) => return Err("its end is missing".into()),
         Some(_) => {}
     }
     let mut limits = Limits::default();
@@ -115,8 +113,16 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     }
     let pixels = decoder.dimensions().0 as usize * decoder.dimensions().1 as usize;
     let _alone = (pixels > LARGE).then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
+    // To follow a scan takes as long as to decode it: only where it is likely to end early.
+    let is_early = |is_likely: bool| format == Some(ImageFormat::Jpeg) && is_likely && jpeg_end::is_early(bytes);
+    if is_early(pixels / 100 > bytes.len()) {
+        return Err("its end is missing".into());
+    }
     let orientation = orientation::of(&mut decoder);
     let mut image = DynamicImage::from_decoder(decoder).map_err(|error| in_words(&error))?;
+    if is_early(jpeg_end::may_be_filled(&image)) {
+        return Err("its end is missing".into());
+    }
     image.apply_orientation(orientation);
     let image = image.into_rgb8();
     let (width, height) = image.dimensions();
@@ -347,6 +353,10 @@ mod tests {
                 assert!(decode(&whole[..whole.len() * (part - 1) / part]).is_err(), "half a {format:?}");
             }
         }
+        let jpeg = encoded(&image, ImageFormat::Jpeg);
+        let cut = [&jpeg[..jpeg.len() / 2], &[0xff, 0xd9]].concat();
+        assert_eq!(decode(&cut).unwrap_err(), "its end is missing", "half a JPEG with an end marker");
+        assert!(decode(&jpeg).is_ok());
         let mut huge = whole;
         huge[16..20].copy_from_slice(&1_000_000u32.to_be_bytes());
         assert!(decode(&huge).is_err(), "a width of a million");

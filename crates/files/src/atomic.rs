@@ -5,7 +5,7 @@
 
 use std::{
     ffi::OsStr,
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
     process,
@@ -84,9 +84,12 @@ impl Beside {
                 created => created?,
             };
             let beside = Self { path, held };
-            // Where there are no locks, nothing is taken for left.
-            if beside.held.try_lock().is_err() || is_at(&beside.held, &beside.path) {
-                return Ok(beside);
+            match beside.held.try_lock() {
+                // Another process took it for left before it was locked, and removes it.
+                Err(TryLockError::WouldBlock) => {}
+                Ok(()) if !is_at(&beside.held, &beside.path) => {}
+                // Where there are no locks, nothing is taken for left.
+                _ => return Ok(beside),
             }
         }
     }
@@ -116,12 +119,12 @@ fn remove_left(place: &Path) {
         let name = entry.file_name();
         let is_of_place = || name.to_string_lossy().starts_with(&beginning) && is_partial(&name);
         // A link is not opened.
-        let is_left = || {
-            entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir())
-                && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok())
-        };
-        if is_of_place() && is_left() {
-            remove(&entry.path());
+        if is_of_place() && entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir()) {
+            // Held until it is removed: who is about to lock it then sees that it is gone.
+            let held = File::open(entry.path()).ok().filter(|file| file.try_lock().is_ok());
+            if held.is_some() {
+                remove(&entry.path());
+            }
         }
     }
 }

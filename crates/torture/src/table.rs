@@ -387,7 +387,7 @@ pub const ACCIDENTS: [(&str, &str); 8] = [
     ),
     (
         "a removal that matches nothing, after a session was killed",
-        "mkdir more; mv march/d more/e
+        "mkdir more; mv march/d more/e; for photo in more/e/*; do echo >> $photo; done
          begin shop.model more --epochs 100000 --checkpoint-every 0 & until test -e shop.model/learning.safetensors; do sleep 0.1; done
          kill -s KILL $!; ! wait $!; cp -r shop.model before
          fails 2 $R memory shop.model remove 'no-such*'; diff -r before shop.model",
@@ -406,7 +406,7 @@ pub const ACCIDENTS: [(&str, &str); 8] = [
     ),
     (
         "the same rejected session again and again",
-        "mkdir more; mv march/d more/e; $R show shop.model --json > before
+        "mkdir more; mv march/d more/e; for photo in more/e/*; do echo >> $photo; done; $R show shop.model --json > before
          for i in 1 2 3; do learn shop.model more --lr 3 --max-forgetting 0 --keep 4 && exit 9; test $? = 3; done
          test $(ls shop.model/versions | wc -l) = 4; test -e shop.model/versions/0001.safetensors",
     ),

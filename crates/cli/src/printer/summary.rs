@@ -80,6 +80,8 @@ fn further(record: &Record, text: &mut String) {
         ("forward transfer", record.forward_transfer.map(Some), "on tasks to come, above guessing"),
     ];
     for (name, value, meaning) in further {
+        // Beside recalibrated measures there is no room for meanings: these are plain.
+        let meaning = if record.recalibrated.is_some() { "" } else { meaning };
         if let Some(value) = value {
             line(text, &format!("{name:<29}{:>6} %  {meaning}", percent(value)));
         }
