@@ -92,6 +92,7 @@ impl From<&ModelError> for ApiError {
             ModelError::NoSuchClass(_)
             | ModelError::NoVersion { .. }
             | ModelError::NoMatch(_)
+            | ModelError::UnknownPhotos
             | ModelError::NoneHeld => Self::not_found(text),
             ModelError::Busy { .. } => Self {
                 retry_after: Some(5),

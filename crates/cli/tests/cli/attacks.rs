@@ -173,7 +173,7 @@ fn a_rejected_session_is_kept_once_and_pushes_out_no_accepted_version() {
     let scratch = ["--backbone", "scratch", "--keep", "2"];
     assert!(shop.learn("photos", &scratch).status.success());
     run(&shop, &["class", "shop.model", "rename", "boots", "wellingtons"]);
-    let forgetful = ["--max-forgetting", "3", "--keep", "2"];
+    let forgetful = ["--max-forgetting", "3%", "--keep", "2"];
     let codes: Vec<_> = (0..4).map(|_| shop.learn("more", &forgetful).status.code()).collect();
     assert_eq!(codes, [Some(3); 4]);
     let numbers = |shown: &Value| {

@@ -10,6 +10,7 @@ use axum::{
         sse::{Event, KeepAlive, Sse},
     },
 };
+use futures_util::stream::unfold;
 use tokio::sync::watch;
 use tokio_stream::{Stream, StreamExt, wrappers::WatchStream};
 
@@ -61,10 +62,10 @@ fn event(job: Job) -> Result<Event, Infallible> {
 
 /// The states of a session, the last one included.
 fn until_over(job: watch::Receiver<Job>) -> impl Stream<Item = Job> {
-    let mut is_over = false;
-    WatchStream::new(job).take_while(move |job| {
-        let is_last = !is_over;
-        is_over |= job.is_over();
-        is_last
+    unfold(Some(WatchStream::new(job)), async |states| {
+        let mut states = states?;
+        let job = states.next().await?;
+        let left = (!job.is_over()).then_some(states);
+        Some((job, left))
     })
 }
