@@ -301,7 +301,8 @@ mod tests {
     use super::*;
 
     fn photo(class: &str, number: usize) -> Labelled {
-        let angle = number as f32 * 0.01 + if class == "a" { 0.0 } else { 1.5 };
+        let centre = ["a", "b", "c"].iter().position(|other| *other == class).unwrap();
+        let angle = number as f32 * 0.01 + 1.5 * centre as f32;
         let feature = Feature::new(&[angle.cos(), angle.sin(), 0.2 * (number % 7) as f32]).unwrap();
         Labelled { class: class.into(), source: format!("{class}/{number}"), photo: Extracted::of_feature(feature) }
     }
