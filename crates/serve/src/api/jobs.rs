@@ -10,8 +10,8 @@ use axum::{
         sse::{Event, KeepAlive, Sse},
     },
 };
-use tokio::sync::watch;
-use tokio_stream::{Stream, StreamExt, wrappers::WatchStream};
+use tokio::sync::{mpsc, watch};
+use tokio_stream::{Stream, StreamExt, wrappers::ReceiverStream};
 
 use crate::{
     ApiError,
@@ -58,12 +58,17 @@ fn event(job: Job) -> Result<Event, Infallible> {
     Ok(event.json_data(&job).unwrap_or_default())
 }
 
-/// The states of a session, the last one included.
-fn until_over(job: watch::Receiver<Job>) -> impl Stream<Item = Job> {
-    let mut is_over = false;
-    WatchStream::new(job).take_while(move |job| {
-        let is_last = !is_over;
-        is_over |= job.is_over();
-        is_last
-    })
+/// The states of a session, up to the last one.
+fn until_over(mut job: watch::Receiver<Job>) -> impl Stream<Item = Job> {
+    let (sender, states) = mpsc::channel(1);
+    tokio::spawn(async move {
+        loop {
+            let state = job.borrow_and_update().clone();
+            let is_over = state.is_over();
+            if sender.send(state).await.is_err() || is_over || job.changed().await.is_err() {
+                break;
+            }
+        }
+    });
+    ReceiverStream::new(states)
 }
