@@ -183,7 +183,7 @@ class PhotoClassifier(ClassifierMixin, BaseEstimator):
         if of_photos:
             check_consistent_length(X, y)
         else:
-            validate_data(self, X, y, dtype=[np.float32, np.float64], reset=reset)
+            validate_data(self, X, y, dtype=[np.float32, np.float64], ensure_min_features=2, reset=reset)
         kind, names = names_of(y)
         if not reset and kind != self._kind:
             raise ValueError(f"y are labels of another type than before: {_KINDS[kind]}, not {_KINDS[self._kind]}")
@@ -207,7 +207,7 @@ class PhotoClassifier(ClassifierMixin, BaseEstimator):
 
     def _features(self, X: Any, *, reset: bool = False) -> Features:
         if not are_photos(X):
-            X = validate_data(self, X, dtype=[np.float32, np.float64], reset=reset)
+            X = validate_data(self, X, dtype=[np.float32, np.float64], ensure_min_features=2, reset=reset)
             return Features.of_array(np.asarray(X, np.float32))
         opened = backbone(self.backbone, self.threads)
         if reset:

@@ -31,8 +31,8 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
 
     Every row has the length sqrt(1280), so only directions count:
 
-    >>> np.linalg.norm(features, axis=1).round(1).tolist()
-    [35.8, 35.8]
+    >>> np.linalg.norm(features, axis=1).round().tolist()
+    [36.0, 36.0]
     """
 
     def __init__(self, backbone: str = "efficientnet-lite0", *, threads: int | None = None):

@@ -36,12 +36,7 @@ class Model:
     Long work tells events to `callback`, a function that is called with a dictionary; by default a progress bar is
     shown if somebody can see it, and `None` is silent.
 
-    Examples
-    --------
-    >>> model = Model.open("rehearsal-demo/shop.model")  # doctest: +SKIP
-    >>> report = model.learn("photos/february")  # doctest: +SKIP
-    >>> for prediction in model.predict(["new/1.jpg"]):  # doctest: +SKIP
-    ...     print(prediction.label, prediction.probability, prediction.answer)
+    `docs/python.md` has an example, which is tested.
     """
 
     def __init__(self, path: Path, *, threads: int | None = None):

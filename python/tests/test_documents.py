@@ -8,7 +8,7 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODULES = ["rehearsal_learn", "rehearsal_learn._classifier", "rehearsal_learn._extractor", "rehearsal_learn._model"]
+MODULES = ["rehearsal_learn", "rehearsal_learn._classifier", "rehearsal_learn._extractor"]
 
 
 @pytest.mark.parametrize("name", MODULES)
