@@ -10,6 +10,7 @@ _Path = str | os.PathLike[str]
 _Callback = Callable[[dict[str, Any]], object] | None
 
 __version__: str
+TRAINING: bool
 
 class RehearsalError(Exception): ...
 
@@ -114,4 +115,12 @@ class Model:
     def retire(self, name: str, photos: _Path | None = None) -> str: ...
     def to_onnx(self, path: _Path, version: int | None = None) -> None: ...
 
+def run(
+    settings: str,
+    out: _Path | None,
+    resume: _Path | None,
+    retrieval: tuple[str, Callable[..., Any]] | None,
+    callback: _Callback,
+) -> str: ...
+def read_record(directory: _Path) -> str | None: ...
 def main(arguments: list[str]) -> int: ...

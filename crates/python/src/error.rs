@@ -23,6 +23,8 @@ create_exception!(
 #[derive(Debug)]
 pub enum Error {
     Model(ModelError),
+    #[cfg(feature = "training")]
+    Experiment(rehearsal::experiment::ExperimentError),
     Python(PyErr),
     /// Wrong input.
     Value(String),
@@ -57,6 +59,8 @@ from!(
     BackboneError => |error| Self::Model(ModelError::Backbone(error)),
     DataError => |error| Self::Model(ModelError::Data(error)),
 );
+#[cfg(feature = "training")]
+from!(rehearsal::experiment::ExperimentError => Self::Experiment);
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
@@ -70,6 +74,10 @@ impl From<Error> for PyErr {
             Error::Model(error) if is_absent(&error) => PyFileNotFoundError::new_err(error.to_string()),
             Error::Model(error) if is_value(&error) => PyValueError::new_err(error.to_string()),
             Error::Model(error) => RehearsalError::new_err(error.to_string()),
+            #[cfg(feature = "training")]
+            Error::Experiment(error) if error.is_user_error() => PyValueError::new_err(error.to_string()),
+            #[cfg(feature = "training")]
+            Error::Experiment(error) => RehearsalError::new_err(error.to_string()),
         }
     }
 }

@@ -8,6 +8,8 @@
 )]
 
 mod backbone;
+#[cfg(feature = "training")]
+mod benchmark;
 mod classifier;
 mod error;
 mod events;
@@ -19,6 +21,9 @@ use pyo3::prelude::*;
 /// Bindings: use `rehearsal_learn`.
 #[pymodule]
 mod _rehearsal {
+    #[cfg(feature = "training")]
+    #[pymodule_export]
+    use super::benchmark::{read_record, run};
     #[pymodule_export]
     use super::{
         backbone::{Backbone, Features},
@@ -32,6 +37,7 @@ mod _rehearsal {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("TRAINING", cfg!(feature = "training"))
     }
 }
