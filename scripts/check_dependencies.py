@@ -17,6 +17,7 @@ TWICE = {
     "hashbrown": "Burn's and toml's",
     "getrandom": "Burn's and ring's",
     "miniz_oxide": "backtrace's (Burn) and flate2's",
+    "spin": "Burn's and the reader of multipart forms'",
     "darling": "two of Burn's derive macros",
     "darling_core": "two of Burn's derive macros",
     "darling_macro": "two of Burn's derive macros",

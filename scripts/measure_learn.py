@@ -31,7 +31,7 @@ def learn(groups):
             for photo in (args.data / "train" / name).iterdir():
                 os.link(photo, folder / name / photo.name)
         began, model = time.time(), args.out / "shop.model"
-        report = program("learn", str(model), str(folder), "--backbone", "scratch", "--json", "--quiet", *flags)
+        report = program("learn", str(model), str(folder), "--backbone", "scratch", "--accept", "--json", "--quiet", *flags)
         seconds, steps = seconds + [time.time() - began], steps + report["steps"]
         told = program("evaluate", str(model), str(args.data), "--json", "--quiet")
         right = {name: row[i] / sum(row) for i, (name, row) in enumerate(zip(told["classes"], told["confusion"]))}

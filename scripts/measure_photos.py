@@ -70,7 +70,7 @@ def measure(program, folder, seed):
             session.mkdir()
             for name in names[first : first + 2]:
                 os.symlink(place / "train" / name, session / name)
-            run(program, "learn", model, session, "--follow-links", "--quiet")
+            run(program, "learn", model, session, "--follow-links", "--accept", "--quiet")
         seconds = time.time() - start
         evaluated = json.loads(run(program, "evaluate", model, place / "test", "--follow-links", "--json", "--quiet"))
         sure = evaluated["sure"] or {"right": 0, "total": 0}

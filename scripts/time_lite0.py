@@ -20,8 +20,8 @@ STAGES = [(1, 3, 1, 16), (2, 3, 2, 24), (2, 5, 2, 40), (3, 3, 2, 80), (3, 5, 1, 
 
 
 class Graph:
-    def __init__(self):
-        self.weights = {name: value.astype("f4") for name, value in load_file(WEIGHTS).items()}
+    def __init__(self, weights):
+        self.weights = {name: value.astype("f4") for name, value in weights.items()}
         self.nodes, self.size = [], 224
         limits = [("low", 0), ("high", 6)]
         self.constants = [numpy_helper.from_array(np.array(value, "f4"), name) for name, value in limits]
@@ -56,8 +56,9 @@ class Graph:
         return f"{name}.sum" if is_residual else y
 
 
-def model():
-    graph = Graph()
+def model(weights):
+    """The trunk with these weights, as an ONNX model."""
+    graph = Graph(weights)
     x = graph.convolution("x", "stem", graph.weights["stem.weight"].transpose(3, 2, 0, 1), 3, 2)
     index, channels = 0, 32
     for blocks, kernel, stride, width in STAGES:
@@ -75,7 +76,7 @@ def model():
 
 
 def main():
-    file = model().SerializeToString()
+    file = model(load_file(WEIGHTS)).SerializeToString()
     images = np.random.default_rng(0).normal(size=(16, 3, 224, 224)).astype("f4")
     for threads in (1, 2):
         options = onnxruntime.SessionOptions()

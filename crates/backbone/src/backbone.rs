@@ -1,9 +1,6 @@
 //! What a backbone is: a frozen network that gives one vector of features per photo.
 
-use std::path::Path;
-
 use rehearsal_data::{Image, Preprocessing};
-use rehearsal_files::{regular, sha256};
 use rehearsal_onnx::{GraphWriter, Value};
 
 use crate::BackboneError;
@@ -32,11 +29,8 @@ pub trait Backbone: Send + Sync {
     /// gives the features `[1, dimensions]`. Names of its own operations begin with `backbone.`.
     ///
     /// # Errors
-    /// It cannot be written as a graph: then [`BackboneError::NoGraph`], as unless it is overridden.
-    fn onnx(&self, graph: &mut GraphWriter, image: &Value) -> Result<Value, BackboneError> {
-        let _ = (graph, image);
-        Err(BackboneError::NoGraph(self.name().into()))
-    }
+    /// It cannot be written as a graph.
+    fn onnx(&self, graph: &mut GraphWriter, image: &Value) -> Result<Value, BackboneError>;
 }
 
 /// The numbers `[n, height, width, 3]` that a network reads.
@@ -50,9 +44,3 @@ pub(crate) fn normalized(preprocessing: &Preprocessing, images: &[Image]) -> Vec
 /// expect.
 pub(crate) const IMAGENET_MEAN: [f32; 3] = [0.485 * 255.0, 0.456 * 255.0, 0.406 * 255.0];
 pub(crate) const IMAGENET_STD: [f32; 3] = [0.229 * 255.0, 0.224 * 255.0, 0.225 * 255.0];
-
-/// SHA-256 of a file.
-pub(crate) fn file_sha256(path: &Path) -> Result<String, BackboneError> {
-    let digest = regular::open(path, u64::MAX).and_then(sha256::of_reader);
-    digest.map(sha256::finish).map_err(|error| BackboneError::File { path: path.into(), error })
-}

@@ -10,9 +10,7 @@ use rehearsal_data::{catalogue::PublishedFile, choice};
 use rehearsal_files::regular;
 use rehearsal_kernels::Machine;
 
-use crate::{
-    Backbone, BackboneError, DinoV2Small, EfficientNetLite0, ResNet18, backbone::file_sha256, weights::Weights,
-};
+use crate::{Backbone, BackboneError, Published, weights::file_sha256};
 
 /// The backbones that have names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -153,14 +151,13 @@ pub(crate) fn directory(home: &Path) -> PathBuf {
 /// Its weights are not on this machine ([`BackboneError::Absent`]), are not the published ones
 /// ([`BackboneError::Wrong`]), or cannot be read.
 pub fn open(name: BackboneName, home: &Path, machine: Machine) -> Result<Box<dyn Backbone>, BackboneError> {
-    let Some(path) = name.path(home) else { return Ok(Box::new(EfficientNetLite0::new(machine)?)) };
-    check(name, &path)?;
-    let (weights, sha256) = (Weights::from_checkpoint(&path)?, name.card().file.sha256.to_owned());
-    Ok(match name {
-        BackboneName::EfficientNetLite0 => Box::new(EfficientNetLite0::new(machine)?),
-        BackboneName::DinoV2Small => Box::new(DinoV2Small::new(machine, &weights, sha256)?),
-        BackboneName::ResNet18 => Box::new(ResNet18::new(machine, &weights, sha256)?),
-    })
+    Ok(Box::new(match name.path(home) {
+        None => Published::efficientnet_lite0(machine)?,
+        Some(path) => {
+            check(name, &path)?;
+            Published::from_checkpoint(name, machine, &path, name.card().file.sha256)?
+        }
+    }))
 }
 
 /// Opens a network of an ONNX file, which computes with so many threads.

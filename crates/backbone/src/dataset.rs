@@ -22,7 +22,10 @@ use crate::{Backbone, BackboneError, BackboneName, open};
 const AT_ONCE: usize = 32;
 
 /// Below the directory of all data.
-const FEATURES: &str = "features/data-sets";
+pub(crate) const FEATURES: &str = "features/data-sets";
+
+/// Held by the process that computes the features of a data set.
+pub(crate) const LOCK: &str = "lock";
 
 /// As [`features_of`], by the name of a backbone, kept in the directory of all data.
 ///
@@ -74,7 +77,7 @@ fn missing(store: &FeatureStore, source: &dyn Source) -> Vec<Shard> {
 
 /// One process at a time computes the features of a data set.
 fn hold(directory: &Path, progress: &dyn Progress) -> Result<std::fs::File, BackboneError> {
-    let path = directory.join("lock");
+    let path = directory.join(LOCK);
     let wrong = |error| BackboneError::Data(DataError::Unwritable { path: path.clone(), error });
     std::fs::create_dir_all(directory).map_err(wrong)?;
     let held = match lock(&path, Duration::ZERO) {
@@ -137,7 +140,7 @@ mod tests {
     use rehearsal_data::{InMemory, feature_view};
 
     use super::*;
-    use crate::EfficientNetLite0;
+    use crate::Published;
 
     fn tiny() -> Arc<dyn Source> {
         let shape = ImageShape { height: 5, width: 4, channels: 1 };
@@ -154,7 +157,7 @@ mod tests {
     #[test]
     fn the_second_view_is_that_of_the_mirror_image() {
         let root = tempfile::tempdir().unwrap();
-        let backbone = EfficientNetLite0::new(Machine::new(1)).unwrap();
+        let backbone = Published::efficientnet_lite0(Machine::new(1)).unwrap();
         let source = features_of(tiny(), &backbone, root.path(), &()).unwrap();
         let view = |number, view| feature_view(&source.image(Split::Train, number).unwrap(), view).collect::<Vec<_>>();
         assert_eq!(source.input(), InputShape::Features { features: 1280 });
@@ -170,7 +173,7 @@ mod tests {
     #[test]
     fn a_shard_that_is_missing_or_damaged_is_computed_again() {
         let root = tempfile::tempdir().unwrap();
-        let backbone = EfficientNetLite0::new(Machine::new(1)).unwrap();
+        let backbone = Published::efficientnet_lite0(Machine::new(1)).unwrap();
         let first = features_of(tiny(), &backbone, root.path(), &()).unwrap().image(Split::Test, 0).unwrap().to_vec();
         let files =
             || std::fs::read_dir(root.path()).unwrap().flatten().flat_map(|at| std::fs::read_dir(at.path()).unwrap());

@@ -1,19 +1,20 @@
 //! `DINOv2`'s small network: ViT-S/14 with `LayerScale`, without registers.
 
-use std::path::Path;
+mod graph;
 
-use rehearsal_data::{Image, ImageShape, Interpolation, Preprocessing, choice::Choice};
-use rehearsal_files::sha256::sha256;
+use rehearsal_data::{ImageShape, Interpolation, Preprocessing};
 use rehearsal_kernels::{
     Machine, Shape,
     transformer::{BlockParameters, NormParameters, VisionTransformer},
 };
+use rehearsal_onnx::{GraphWriter, Value};
 
 use crate::{
-    Backbone, BackboneError, BackboneName,
-    backbone::{IMAGENET_MEAN, IMAGENET_STD, file_sha256, normalized},
+    BackboneError,
+    backbone::{IMAGENET_MEAN, IMAGENET_STD},
     folding::Layer,
     positions::interpolated,
+    published::{self, Network},
     weights::Weights,
 };
 
@@ -27,6 +28,14 @@ const EPSILON: f32 = 1e-6;
 const SIDE: usize = 37;
 /// Height and width of the images that it reads here.
 const SIZE: usize = 224;
+
+pub(crate) const PREPROCESSING: Preprocessing = Preprocessing {
+    shape: ImageShape { height: SIZE, width: SIZE, channels: 3 },
+    crop: 0.875,
+    interpolation: Interpolation::Bicubic,
+    mean: IMAGENET_MEAN,
+    std: IMAGENET_STD,
+};
 
 struct Norm {
     weight: Vec<f32>,
@@ -81,90 +90,60 @@ impl Block {
     }
 }
 
-/// The network, ready to compute.
-pub struct DinoV2Small {
-    machine: Machine,
-    network: VisionTransformer,
+/// All layers.
+pub(crate) struct Layers {
     class_token: Vec<f32>,
     /// Of the class token, then of 37×37 patches.
     positions: Vec<f32>,
-    sha256: String,
+    patches: Layer,
+    blocks: Vec<Block>,
+    norm: Norm,
 }
 
-impl DinoV2Small {
-    /// With the weights of a safetensors file, under `DINOv2`'s names.
-    ///
-    /// # Errors
-    /// The file is damaged, or of another network.
-    pub fn from_safetensors(machine: Machine, bytes: &[u8]) -> Result<Self, BackboneError> {
-        Self::new(machine, &Weights::new(bytes)?, sha256(bytes))
-    }
-
-    /// With the weights of a file of `torch.save`, under `DINOv2`'s names.
-    ///
-    /// # Errors
-    /// The file cannot be read, is damaged, or of another network.
-    pub fn from_checkpoint(machine: Machine, path: &Path) -> Result<Self, BackboneError> {
-        Self::new(machine, &Weights::from_checkpoint(path)?, file_sha256(path)?)
-    }
-
-    pub(crate) fn new(machine: Machine, from: &Weights<'_>, sha256: String) -> Result<Self, BackboneError> {
-        let class_token = from.tensor("cls_token", &[1, 1, WIDTH])?;
-        let positions = from.tensor("pos_embed", &[1, 1 + SIDE * SIDE, WIDTH])?;
-        let patches = Layer::patches(from, "patch_embed.proj", [WIDTH, 3, PATCH])?;
-        let blocks = (0..BLOCKS).map(|index| Block::read(from, index)).collect::<Result<Vec<_>, _>>()?;
-        let norm = Norm::read(from, "norm")?;
-        let parameters: Vec<BlockParameters<'_>> = blocks.iter().map(Block::parameters).collect();
-        let network = VisionTransformer::new(&machine, PATCH, HEADS, patches.folded(), &parameters, norm.parameters());
-        Ok(Self { machine, network, class_token, positions, sha256 })
-    }
-
-    /// What the tokens of an image of `grid` patches begin with.
-    fn start(&self, grid: (usize, usize)) -> Vec<f32> {
-        let (of_class, of_patches) = self.positions.split_at(WIDTH);
-        let mut start: Vec<f32> =
-            self.class_token.iter().zip(of_class).map(|(token, position)| token + position).collect();
-        start.extend(interpolated(of_patches, SIDE, WIDTH, grid));
-        start
-    }
-
-    /// The features `[n, 384]` of normalised images `[n, size, size, 3]`.
-    ///
-    /// # Panics
-    /// If `images` has another length, or `size` is below 14.
-    pub fn run(&self, images: &[f32], n: usize, size: usize) -> Vec<f32> {
-        let mut features = vec![0.0; n * WIDTH];
-        let start = self.start((size / PATCH, size / PATCH));
-        self.network.run(&self.machine, images, Shape { n, h: size, w: size, c: 3 }, &start, &mut features);
-        features
+impl Layers {
+    pub fn read(from: &Weights<'_>) -> Result<Self, BackboneError> {
+        Ok(Self {
+            class_token: from.tensor("cls_token", &[1, 1, WIDTH])?,
+            positions: from.tensor("pos_embed", &[1, 1 + SIDE * SIDE, WIDTH])?,
+            patches: Layer::patches(from, "patch_embed.proj", [WIDTH, 3, PATCH])?,
+            blocks: (0..BLOCKS).map(|index| Block::read(from, index)).collect::<Result<_, _>>()?,
+            norm: Norm::read(from, "norm")?,
+        })
     }
 }
 
-impl Backbone for DinoV2Small {
-    fn name(&self) -> &'static str {
-        BackboneName::DinoV2Small.name()
+impl published::Layers for Layers {
+    fn network(&self, machine: &Machine) -> Box<dyn Network> {
+        let blocks: Vec<BlockParameters<'_>> = self.blocks.iter().map(Block::parameters).collect();
+        let (patches, norm) = (self.patches.folded(), self.norm.parameters());
+        let transformer = VisionTransformer::new(machine, PATCH, HEADS, patches, &blocks, norm);
+        let (class_token, positions) = (self.class_token.clone(), self.positions.clone());
+        Box::new(Ready { transformer, class_token, positions })
     }
 
-    fn sha256(&self) -> &str {
-        &self.sha256
+    fn write(&self, graph: &mut GraphWriter, image: &Value) -> Value {
+        graph::write(graph, image, self)
     }
+}
 
-    fn preprocessing(&self) -> Preprocessing {
-        Preprocessing {
-            shape: ImageShape { height: SIZE, width: SIZE, channels: 3 },
-            crop: 0.875,
-            interpolation: Interpolation::Bicubic,
-            mean: IMAGENET_MEAN,
-            std: IMAGENET_STD,
-        }
-    }
+/// The network, ready to compute.
+struct Ready {
+    transformer: VisionTransformer,
+    class_token: Vec<f32>,
+    positions: Vec<f32>,
+}
 
-    fn dimensions(&self) -> usize {
-        WIDTH
+impl Network for Ready {
+    fn run(&self, machine: &Machine, images: &[f32], shape: Shape, features: &mut [f32]) {
+        let start = start(&self.class_token, &self.positions, (shape.h / PATCH, shape.w / PATCH));
+        self.transformer.run(machine, images, shape, &start, features);
     }
+}
 
-    fn features(&self, images: &[Image]) -> Result<Vec<f32>, BackboneError> {
-        let values = normalized(&self.preprocessing(), images);
-        Ok(if images.is_empty() { Vec::new() } else { self.run(&values, images.len(), SIZE) })
-    }
+/// What the tokens of an image of `grid` patches begin with: of the class token, then of the patches.
+fn start(class_token: &[f32], positions: &[f32], grid: (usize, usize)) -> Vec<f32> {
+    let (of_class, of_patches) = positions.split_at(WIDTH);
+    let mut start: Vec<f32> = class_token.iter().zip(of_class).map(|(token, position)| token + position).collect();
+    start.extend(interpolated(of_patches, SIDE, WIDTH, grid));
+    start
 }

@@ -3,6 +3,7 @@
 use std::{io, path::PathBuf};
 
 use rehearsal_data::DataError;
+use rehearsal_onnx::ForeignError;
 use thiserror::Error;
 
 use crate::BackboneName;
@@ -51,9 +52,9 @@ pub enum BackboneError {
     /// A weight is NaN or infinite.
     #[error("the tensor `{0}` contains NaN or infinity")]
     NotFinite(String),
-    /// The network cannot be written as a graph of operations.
-    #[error("the backbone `{0}` cannot be exported")]
-    NoGraph(String),
+    /// The network of a file cannot be part of an exported graph.
+    #[error("{} cannot be exported: {}", .0.display(), .1)]
+    NoGraph(PathBuf, ForeignError),
     /// A network gives NaN or infinity for a photo.
     #[error("the features of {} by {backbone} contain NaN or infinity: the network cannot be used", path.display())]
     NotFiniteFeatures { backbone: String, path: PathBuf },

@@ -2,6 +2,7 @@
 //! to probabilities.
 
 mod head;
+pub(crate) mod layers;
 mod pass;
 mod photo;
 mod steps;

@@ -1,13 +1,21 @@
 //! From files of photos to features: read, looked up, decoded and computed in batches, so that memory
 //! does not grow with the number of photos.
 
-use std::{ops::ControlFlow, path::Path, sync::Arc};
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use rayon::prelude::*;
-use rehearsal_data::{DataError, Image, PhotoFile, Progress, Unit};
+use rehearsal_data::{DataError, Image, Progress, Unit, decode::PictureRef, photos::PhotoSource};
 use rehearsal_gaussian::Feature;
+use sha2::{Digest, Sha256};
 
-use crate::{Backbone, BackboneError, FeatureCache, thumbnail::thumbnail};
+use crate::{
+    Backbone, BackboneError, FeatureCache,
+    thumbnail::{REMEMBERED, thumbnail},
+};
 
 /// Photos that are in memory at a time.
 const AT_ONCE: usize = 32;
@@ -35,11 +43,25 @@ enum Found {
     New([u8; 32], Image),
 }
 
+impl Extracted {
+    /// A feature that was computed elsewhere; its identity is the SHA-256 of its numbers.
+    pub fn of_feature(feature: Feature) -> Self {
+        let mut digest = Sha256::new();
+        feature.raw().iter().for_each(|value| digest.update(value.to_le_bytes()));
+        Self { sha256: digest.finalize().into(), feature, thumbnail: Vec::new().into() }
+    }
+}
+
 impl Extractor {
     /// Of this backbone, with a cache below `root` if there is one.
     pub fn new(backbone: Box<dyn Backbone>, root: Option<&Path>) -> Self {
         let cache = root.map(|root| FeatureCache::new(root, &*backbone));
         Self { backbone, cache }
+    }
+
+    /// Without a cache: what it computes leaves no trace on disk.
+    pub fn without_cache(self) -> Self {
+        Self { cache: None, ..self }
     }
 
     /// The backbone.
@@ -52,7 +74,7 @@ impl Extractor {
     ///
     /// # Errors
     /// The network cannot be used: it cannot be computed, or gives NaN for a photo.
-    pub fn extract<P: AsRef<Path> + Sync>(
+    pub fn extract<P: PhotoSource>(
         &self,
         paths: &[P],
         progress: &dyn Progress,
@@ -70,7 +92,7 @@ impl Extractor {
     ///
     /// # Errors
     /// As [`Extractor::extract`].
-    pub fn for_each<P: AsRef<Path> + Sync>(
+    pub fn for_each<P: PhotoSource>(
         &self,
         paths: &[P],
         progress: &dyn Progress,
@@ -80,8 +102,8 @@ impl Extractor {
         let mut number = 0;
         'all: for paths in paths.chunks(AT_ONCE) {
             // One photo at a time: they differ in size, and a thread that finishes early takes the next.
-            let found: Vec<_> = paths.par_iter().with_max_len(1).map(|path| self.find(path.as_ref())).collect();
-            let features = self.compute(paths, &found)?;
+            let found: Vec<_> = paths.par_iter().with_max_len(1).map(|path| self.find(path)).collect();
+            let features = self.compute(new_images(paths, &found))?;
             for extracted in self.join(found, features) {
                 if each(number, extracted).is_break() {
                     break 'all;
@@ -94,8 +116,8 @@ impl Extractor {
         Ok(())
     }
 
-    fn find(&self, path: &Path) -> Result<Found, DataError> {
-        let file = PhotoFile::read(path)?;
+    fn find(&self, photo: &impl PhotoSource) -> Result<Found, DataError> {
+        let file = photo.read()?;
         let sha256 = file.sha256;
         match self.cache.as_ref().and_then(|cache| cache.get(sha256)) {
             Some(extracted) => Ok(Found::Known(extracted)),
@@ -103,24 +125,51 @@ impl Extractor {
         }
     }
 
-    /// Computes what is new, all of it together.
-    fn compute<P: AsRef<Path>>(
+    /// As [`Extractor::for_each`], of images in memory. Their identity is the SHA-256 of their size and pixels. The
+    /// cache does not keep them.
+    ///
+    /// # Errors
+    /// As [`Extractor::extract`].
+    pub fn for_each_picture(
         &self,
-        paths: &[P],
-        found: &[Result<Found, DataError>],
-    ) -> Result<Vec<Feature>, BackboneError> {
-        let new = paths.iter().zip(found).filter_map(|(path, found)| match found {
-            Ok(Found::New(_, image)) => Some((path.as_ref(), image.clone())),
-            _ => None,
-        });
-        let (paths, images): (Vec<&Path>, Vec<Image>) = new.unzip();
+        pictures: &[PictureRef<'_>],
+        progress: &dyn Progress,
+        mut each: impl FnMut(Extracted) -> ControlFlow<()>,
+    ) -> Result<(), BackboneError> {
+        progress.begin("reading images", Unit::Items, 0, Some(pictures.len() as u64));
+        let preprocessing = self.backbone.preprocessing();
+        for (chunk, pictures) in pictures.chunks(AT_ONCE).enumerate() {
+            let number = chunk * AT_ONCE;
+            let read = |picture: &PictureRef| (picture_sha256(*picture), preprocessing.fit(*picture));
+            let read: Vec<_> = pictures.par_iter().with_max_len(1).map(read).collect();
+            let named =
+                read.iter().enumerate().map(|(at, (_, image))| (format!("image {}", number + at), image.clone()));
+            let features = self.compute(named.map(|(name, image)| (name.into(), image)))?;
+            let extracted = |((sha256, image), feature): (([u8; 32], Image), Feature)| Extracted {
+                sha256,
+                feature,
+                thumbnail: thumbnail(&image, preprocessing.shape, REMEMBERED),
+            };
+            let all: Vec<Extracted> = read.into_par_iter().zip(features).map(extracted).collect();
+            if all.into_iter().try_for_each(&mut each).is_break() {
+                break;
+            }
+            progress.advance(pictures.len() as u64);
+        }
+        progress.end();
+        Ok(())
+    }
+
+    /// Computes the features of images, all of them together; an error names one.
+    fn compute(&self, images: impl Iterator<Item = (PathBuf, Image)>) -> Result<Vec<Feature>, BackboneError> {
+        let (paths, images): (Vec<PathBuf>, Vec<Image>) = images.unzip();
         let values = self.backbone.features(&images)?;
         let (dimensions, backbone) = (self.backbone.dimensions(), || self.backbone.name().to_owned());
         let expected = images.len() * dimensions;
         if values.len() != expected {
             return Err(BackboneError::Count { backbone: backbone(), found: values.len(), expected });
         }
-        let bad = |path: &Path| BackboneError::NotFiniteFeatures { backbone: backbone(), path: path.into() };
+        let bad = |path: PathBuf| BackboneError::NotFiniteFeatures { backbone: backbone(), path };
         let rows = values.chunks_exact(dimensions.max(1)).zip(paths);
         rows.map(|(row, path)| Feature::new(row).map_err(|_| bad(path))).collect()
     }
@@ -136,7 +185,7 @@ impl Extractor {
             Found::Known(extracted) => Some(extracted),
             Found::New(sha256, image) => {
                 let feature = features.next()?;
-                let thumbnail = thumbnail(&image, shape);
+                let thumbnail = thumbnail(&image, shape, REMEMBERED);
                 let extracted = Extracted { sha256, feature, thumbnail };
                 if let Some(cache) = &self.cache {
                     cache.keep(&extracted);
@@ -146,4 +195,22 @@ impl Extractor {
         };
         found.into_iter().filter_map(move |found| found.map(&mut finish).transpose())
     }
+}
+
+/// Those that are not known yet, with their paths.
+fn new_images<'a, P: PhotoSource>(
+    paths: &'a [P],
+    found: &'a [Result<Found, DataError>],
+) -> impl Iterator<Item = (PathBuf, Image)> + use<'a, P> {
+    paths.iter().zip(found).filter_map(|(path, found)| match found {
+        Ok(Found::New(_, image)) => Some((path.path().into(), image.clone())),
+        _ => None,
+    })
+}
+
+/// Of the size and the pixels.
+fn picture_sha256(picture: PictureRef<'_>) -> [u8; 32] {
+    let (height, width) = picture.size();
+    let size = [height, width].map(|side| (side as u64).to_le_bytes()).concat();
+    Sha256::new().chain_update(size).chain_update(picture.pixels()).finalize().into()
 }

@@ -16,6 +16,14 @@ impl Layer {
         Folded { weights: &self.weights, bias: &self.bias }
     }
 
+    /// A layer that is in the file as it is computed.
+    pub fn stored(from: &Weights<'_>, name: &str, shape: &[usize], cout: usize) -> Result<Self, BackboneError> {
+        Ok(Self {
+            weights: from.tensor(&format!("{name}.weight"), shape)?,
+            bias: from.tensor(&format!("{name}.bias"), &[cout])?,
+        })
+    }
+
     /// A convolution `[cout, cin, kernel, kernel]` without bias, and the `BatchNorm` that follows it.
     pub fn convolution(
         from: &Weights<'_>,

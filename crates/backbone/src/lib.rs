@@ -13,12 +13,12 @@ mod extractor;
 #[cfg(feature = "fetch")]
 mod fetch;
 mod folding;
+mod kept;
 mod lite0;
 #[cfg(feature = "onnx")]
 mod onnx;
 mod positions;
-#[cfg(feature = "onnx")]
-mod protobuf;
+mod published;
 mod resnet18;
 mod thumbnail;
 mod weights;
@@ -27,13 +27,13 @@ pub use backbone::Backbone;
 pub use cache::FeatureCache;
 pub use catalogue::{BackboneName, Card, open, open_file};
 pub use dataset::{features_by, features_of};
-pub use dinov2::DinoV2Small;
 pub use error::BackboneError;
 pub use export::{ExportError, Limits, export_onnx};
 pub use extractor::{Extracted, Extractor};
 #[cfg(feature = "fetch")]
 pub use fetch::Fetch;
-pub use lite0::EfficientNetLite0;
+pub use kept::{FEATURES, KeptFeatures, kept_features};
 #[cfg(feature = "onnx")]
 pub use onnx::OnnxBackbone;
-pub use resnet18::ResNet18;
+pub use published::Published;
+pub use thumbnail::thumbnail;

@@ -11,13 +11,13 @@ use std::{
 
 use rehearsal_data::{Image, ImageShape, Interpolation, LONGEST_SIDE, Preprocessing};
 use rehearsal_files::{regular, sha256::sha256};
+use rehearsal_onnx::{Foreign, GraphWriter, int};
 use rten::{DataType, Dimension, Model, RunOptions, ThreadPool, ValueType};
 use rten_tensor::{Tensor, prelude::*};
 
 use crate::{
     Backbone, BackboneError,
     backbone::{IMAGENET_MEAN, IMAGENET_STD, normalized},
-    protobuf::is_whole_model,
 };
 
 /// The largest file that is read: what a protocol buffer can hold.
@@ -46,12 +46,11 @@ impl OnnxBackbone {
     /// The file cannot be read ([`BackboneError::File`]), or the network cannot be used
     /// ([`BackboneError::Onnx`]).
     pub fn open(path: &Path, threads: usize) -> Result<Self, BackboneError> {
-        let bytes = regular::read(path, LARGEST).map_err(|error| BackboneError::File { path: path.into(), error })?;
+        let bytes = read(path)?;
         let sha256 = sha256(&bytes);
         let refused = |why| BackboneError::Onnx { path: path.into(), why };
-        if !is_whole_model(&bytes) {
-            return Err(refused("it is not an ONNX file, or a part of one".into()));
-        }
+        // `rten` reads a file that was cut as if the rest had never been there.
+        Foreign::read(&bytes).map_err(|error| refused(error.to_string()))?;
         let model = guarded(|| Model::load(bytes)).map_err(refused)?;
         let shape = input_shape(&model).map_err(refused)?;
         let threads = Arc::new(ThreadPool::with_num_threads(threads.max(1)));
@@ -64,6 +63,16 @@ impl OnnxBackbone {
         }
         backbone.features = features.len();
         Ok(backbone)
+    }
+
+    /// The bytes of the file, if they are still those that were opened.
+    fn bytes(&self) -> Result<Vec<u8>, BackboneError> {
+        let bytes = read(&self.path)?;
+        if sha256(&bytes) == self.sha256 { Ok(bytes) } else { Err(self.refused("it has changed".into())) }
+    }
+
+    fn refused(&self, why: String) -> BackboneError {
+        BackboneError::Onnx { path: self.path.clone(), why }
     }
 
     fn one(&self, image: &Image) -> Result<Vec<f32>, BackboneError> {
@@ -84,7 +93,7 @@ impl OnnxBackbone {
                 )),
             }
         });
-        output.map_err(|why| BackboneError::Onnx { path: self.path.clone(), why })
+        output.map_err(|why| self.refused(why))
     }
 }
 
@@ -116,6 +125,23 @@ impl Backbone for OnnxBackbone {
         let each = images.iter().map(|image| self.one(image)).collect::<Result<Vec<_>, _>>()?;
         Ok(each.concat())
     }
+
+    /// The network as it is in its file.
+    fn onnx(
+        &self,
+        graph: &mut GraphWriter,
+        image: &rehearsal_onnx::Value,
+    ) -> Result<rehearsal_onnx::Value, BackboneError> {
+        let bytes = self.bytes()?;
+        let network = Foreign::read(&bytes).map_err(|error| self.refused(error.to_string()))?;
+        let output = graph.insert(&network, image);
+        let output = output.map_err(|error| BackboneError::NoGraph(self.path.clone(), error))?;
+        Ok(graph.node("backbone.features", "Flatten", &[&output], vec![int("axis", 1)]))
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, BackboneError> {
+    regular::read(path, LARGEST).map_err(|error| BackboneError::File { path: path.into(), error })
 }
 
 /// Runs code that reads a file it should not trust: a panic of it is an error, too.

@@ -1,18 +1,18 @@
 //! ResNet-18 as torchvision has it.
 
-use std::path::Path;
-
-use rehearsal_data::{Image, ImageShape, Interpolation, Preprocessing, choice::Choice};
-use rehearsal_files::sha256::sha256;
+use rehearsal_data::{ImageShape, Interpolation, Preprocessing};
 use rehearsal_kernels::{
     Machine, Shape,
     residual::{BasicBlock, ResidualNet},
 };
+use rehearsal_onnx::{GraphWriter, Value, ints};
 
 use crate::{
-    Backbone, BackboneError, BackboneName,
-    backbone::{IMAGENET_MEAN, IMAGENET_STD, file_sha256, normalized},
+    BackboneError,
+    backbone::{IMAGENET_MEAN, IMAGENET_STD},
+    export::layers::{Window, convolution, pooled},
     folding::Layer,
+    published::{self, Network},
     weights::Weights,
 };
 
@@ -20,12 +20,20 @@ use crate::{
 const STEM: usize = 64;
 const STAGES: [usize; 4] = [64, 128, 256, 512];
 const BLOCKS: usize = 2;
-const FEATURES: usize = 512;
 const EPSILON: f64 = 1e-5;
 /// Height and width of the images that it was trained on.
 const SIZE: usize = 224;
 
+pub(crate) const PREPROCESSING: Preprocessing = Preprocessing {
+    shape: ImageShape { height: SIZE, width: SIZE, channels: 3 },
+    crop: 0.875,
+    interpolation: Interpolation::Bilinear,
+    mean: IMAGENET_MEAN,
+    std: IMAGENET_STD,
+};
+
 struct Block {
+    name: String,
     stride: usize,
     first: Layer,
     second: Layer,
@@ -33,18 +41,15 @@ struct Block {
 }
 
 impl Block {
-    fn read(from: &Weights<'_>, name: &str, stride: usize, cin: usize, cout: usize) -> Result<Self, BackboneError> {
+    fn read(from: &Weights<'_>, name: String, stride: usize, cin: usize, cout: usize) -> Result<Self, BackboneError> {
         let layer = |conv: &str, norm: &str, sizes| {
             let names = [conv, norm].map(|part| format!("{name}.{part}"));
             Layer::convolution(from, names.each_ref().map(String::as_str), sizes, EPSILON)
         };
         let shortcut = || layer("downsample.0", "downsample.1", [cout, cin, 1]);
-        Ok(Self {
-            stride,
-            first: layer("conv1", "bn1", [cout, cin, 3])?,
-            second: layer("conv2", "bn2", [cout, cout, 3])?,
-            shortcut: if stride == 1 && cin == cout { None } else { Some(shortcut()?) },
-        })
+        let (first, second) = (layer("conv1", "bn1", [cout, cin, 3])?, layer("conv2", "bn2", [cout, cout, 3])?);
+        let shortcut = if stride == 1 && cin == cout { None } else { Some(shortcut()?) };
+        Ok(Self { name, stride, first, second, shortcut })
     }
 
     fn parameters(&self) -> BasicBlock<'_> {
@@ -57,81 +62,57 @@ impl Block {
     }
 }
 
-/// The network, ready to compute.
-pub struct ResNet18 {
-    machine: Machine,
-    network: ResidualNet,
-    sha256: String,
+/// All layers, norms folded into them.
+pub(crate) struct Layers {
+    stem: Layer,
+    blocks: Vec<Block>,
 }
 
-impl ResNet18 {
-    /// With the weights of a safetensors file, under torchvision's names.
-    ///
-    /// # Errors
-    /// The file is damaged, or of another network.
-    pub fn from_safetensors(machine: Machine, bytes: &[u8]) -> Result<Self, BackboneError> {
-        Self::new(machine, &Weights::new(bytes)?, sha256(bytes))
-    }
-
-    /// With the weights of a file of `torch.save`, under torchvision's names.
-    ///
-    /// # Errors
-    /// The file cannot be read, is damaged, or of another network.
-    pub fn from_checkpoint(machine: Machine, path: &Path) -> Result<Self, BackboneError> {
-        Self::new(machine, &Weights::from_checkpoint(path)?, file_sha256(path)?)
-    }
-
-    pub(crate) fn new(machine: Machine, from: &Weights<'_>, sha256: String) -> Result<Self, BackboneError> {
+impl Layers {
+    pub fn read(from: &Weights<'_>) -> Result<Self, BackboneError> {
         let stem = Layer::convolution(from, ["conv1", "bn1"], [STEM, 3, 7], EPSILON)?;
         let (mut blocks, mut cin) = (Vec::new(), STEM);
         for (stage, cout) in STAGES.into_iter().enumerate() {
             for index in 0..BLOCKS {
                 let stride = if stage > 0 && index == 0 { 2 } else { 1 };
-                blocks.push(Block::read(from, &format!("layer{}.{index}", stage + 1), stride, cin, cout)?);
+                blocks.push(Block::read(from, format!("layer{}.{index}", stage + 1), stride, cin, cout)?);
                 cin = cout;
             }
         }
-        let parameters: Vec<BasicBlock<'_>> = blocks.iter().map(Block::parameters).collect();
-        let network = ResidualNet::new(&machine, stem.folded(), &parameters);
-        Ok(Self { machine, network, sha256 })
-    }
-
-    /// The features `[n, 512]` of normalised images `[n, size, size, 3]`.
-    ///
-    /// # Panics
-    /// If `images` has another length.
-    pub fn run(&self, images: &[f32], n: usize, size: usize) -> Vec<f32> {
-        let mut features = vec![0.0; n * FEATURES];
-        self.network.run(&self.machine, images, Shape { n, h: size, w: size, c: 3 }, &mut features);
-        features
+        Ok(Self { stem, blocks })
     }
 }
 
-impl Backbone for ResNet18 {
-    fn name(&self) -> &'static str {
-        BackboneName::ResNet18.name()
+impl published::Layers for Layers {
+    fn network(&self, machine: &Machine) -> Box<dyn Network> {
+        let blocks: Vec<BasicBlock<'_>> = self.blocks.iter().map(Block::parameters).collect();
+        Box::new(ResidualNet::new(machine, self.stem.folded(), &blocks))
     }
 
-    fn sha256(&self) -> &str {
-        &self.sha256
-    }
-
-    fn preprocessing(&self) -> Preprocessing {
-        Preprocessing {
-            shape: ImageShape { height: SIZE, width: SIZE, channels: 3 },
-            crop: 0.875,
-            interpolation: Interpolation::Bilinear,
-            mean: IMAGENET_MEAN,
-            std: IMAGENET_STD,
+    fn write(&self, graph: &mut GraphWriter, image: &Value) -> Value {
+        let window = |kernel, stride| Window { kernel, stride, pads: [kernel / 2; 2], is_depthwise: false };
+        let mut x = convolution(graph, "backbone.conv1", &self.stem, window(7, 2), image);
+        x = graph.node("backbone.relu", "Relu", &[&x], Vec::new());
+        let pool = vec![ints("kernel_shape", &[3, 3]), ints("strides", &[2, 2]), ints("pads", &[1; 4])];
+        x = graph.node("backbone.maxpool", "MaxPool", &[&x], pool);
+        for block in &self.blocks {
+            let name = |part: &str| format!("backbone.{}.{part}", block.name);
+            let inner = convolution(graph, &name("conv1"), &block.first, window(3, block.stride), &x);
+            let inner = graph.node(&name("relu1"), "Relu", &[&inner], Vec::new());
+            let inner = convolution(graph, &name("conv2"), &block.second, window(3, 1), &inner);
+            let around = match &block.shortcut {
+                Some(shortcut) => convolution(graph, &name("downsample"), shortcut, window(1, block.stride), &x),
+                None => x,
+            };
+            let sum = graph.node(&name("sum"), "Add", &[&inner, &around], Vec::new());
+            x = graph.node(&name("relu2"), "Relu", &[&sum], Vec::new());
         }
+        pooled(graph, &x)
     }
+}
 
-    fn dimensions(&self) -> usize {
-        FEATURES
-    }
-
-    fn features(&self, images: &[Image]) -> Result<Vec<f32>, BackboneError> {
-        let values = normalized(&self.preprocessing(), images);
-        Ok(if images.is_empty() { Vec::new() } else { self.run(&values, images.len(), SIZE) })
+impl Network for ResidualNet {
+    fn run(&self, machine: &Machine, images: &[f32], shape: Shape, features: &mut [f32]) {
+        Self::run(self, machine, images, shape, features);
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use half::f16;
 use pytorch_reader::{DType, PytorchReader};
-use rehearsal_files::regular;
+use rehearsal_files::{regular, sha256};
 use safetensors::{Dtype, SafeTensors};
 
 use crate::BackboneError;
@@ -70,6 +70,12 @@ impl<'a> Weights<'a> {
             Err(BackboneError::NotFinite(name.to_owned()))
         }
     }
+}
+
+/// SHA-256 of a file.
+pub(crate) fn file_sha256(path: &Path) -> Result<String, BackboneError> {
+    let digest = regular::open(path, u64::MAX).and_then(sha256::of_reader);
+    digest.map(sha256::finish).map_err(|error| BackboneError::File { path: path.into(), error })
 }
 
 /// Refuses a tensor of another shape or type.

@@ -4,6 +4,7 @@
 
 use std::{
     fs,
+    ops::ControlFlow,
     path::PathBuf,
     sync::{
         Arc,
@@ -12,8 +13,9 @@ use std::{
 };
 
 use image::{Rgb, RgbImage};
-use rehearsal_backbone::{Backbone, BackboneError, Extractor};
-use rehearsal_data::{DataError, Image, ImageShape, Preprocessing};
+use rehearsal_backbone::{Backbone, BackboneError, Extracted, Extractor};
+use rehearsal_data::{DataError, Image, ImageShape, Preprocessing, decode::PictureRef};
+use rehearsal_onnx::{GraphWriter, Value};
 
 /// The mean of each colour, and a count of the images that it was asked for.
 struct Means(Arc<AtomicUsize>);
@@ -35,6 +37,9 @@ impl Backbone for Means {
         self.0.fetch_add(images.len(), Ordering::Relaxed);
         let mean = |image: &Image, c: usize| image.iter().skip(c).step_by(3).map(|&byte| f32::from(byte)).sum::<f32>();
         Ok(images.iter().flat_map(|image| [0, 1, 2].map(|c| mean(image, c))).collect())
+    }
+    fn onnx(&self, _: &mut GraphWriter, image: &Value) -> Result<Value, BackboneError> {
+        Ok(image.clone())
     }
 }
 
@@ -111,6 +116,9 @@ impl Backbone for Broken {
     fn features(&self, _: &[Image]) -> Result<Vec<f32>, BackboneError> {
         Ok(self.0.clone())
     }
+    fn onnx(&self, _: &mut GraphWriter, image: &Value) -> Result<Value, BackboneError> {
+        Ok(image.clone())
+    }
 }
 
 #[test]
@@ -123,4 +131,43 @@ fn a_network_that_gives_nan_or_too_few_numbers_is_refused_and_nothing_is_kept() 
     assert!(matches!(nan, BackboneError::NotFiniteFeatures { path, .. } if path == paths[1]));
     assert!(matches!(extract(&[1.0]), Err(BackboneError::Count { found: 1, expected: 4, .. })));
     assert!(!cache.exists());
+}
+
+#[test]
+fn images_in_memory_have_the_features_of_their_files_and_are_known_by_size_and_pixels() {
+    let place = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = (0..40).map(|at| photo(place.path(), &format!("{at}.png"), 5 * at)).collect();
+    let computed = Arc::new(AtomicUsize::new(0));
+    let extractor = Extractor::new(Box::new(Means(Arc::clone(&computed))), None);
+    let of_files = extractor.extract(&paths, &()).unwrap();
+    let pixels: Vec<RgbImage> = paths.iter().map(|path| image::open(path).unwrap().into_rgb8()).collect();
+    let pictures: Vec<PictureRef> = pixels.iter().map(|image| PictureRef::new(7, 9, image).unwrap()).collect();
+    let mut all = Vec::new();
+    extractor
+        .for_each_picture(&pictures, &(), |extracted| {
+            all.push(extracted);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    for (of_file, extracted) in of_files.iter().zip(&all) {
+        let of_file = of_file.as_ref().unwrap();
+        assert_eq!((&of_file.feature, &of_file.thumbnail), (&extracted.feature, &extracted.thumbnail));
+    }
+    let turned = PictureRef::new(9, 7, pictures[0].pixels()).unwrap();
+    let sha256 = |picture| {
+        let mut found = None;
+        let each = |extracted: Extracted| {
+            found = Some(extracted.sha256);
+            ControlFlow::Break(())
+        };
+        extractor.for_each_picture(&[picture], &(), each).unwrap();
+        found.unwrap()
+    };
+    assert_eq!(sha256(pictures[3]), all[3].sha256);
+    assert_ne!(sha256(turned), all[0].sha256, "the same bytes of another shape");
+    computed.store(0, Ordering::Relaxed);
+    extractor.for_each_picture(&pictures, &(), |_| ControlFlow::Break(())).unwrap();
+    assert_eq!(computed.load(Ordering::Relaxed), 32, "nothing after a break but what was read at once");
+    assert_eq!(PictureRef::new(7, 9, &pixels[0].as_raw()[1..]), None);
+    assert_eq!(PictureRef::new(0, 9, &[]), None);
 }

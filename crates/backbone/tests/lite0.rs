@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use rehearsal_backbone::{BackboneError, EfficientNetLite0};
+use rehearsal_backbone::{BackboneError, BackboneName, Published};
 use rehearsal_kernels::Machine;
 use safetensors::SafeTensors;
 
@@ -27,7 +27,7 @@ fn features_are_onnxruntimes() {
     let file = SafeTensors::deserialize(EXPECTED).unwrap();
     let floats = file.tensor("features").unwrap().data().as_chunks().0;
     let expected: Vec<f32> = floats.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-    let found = EfficientNetLite0::new(Machine::new(2)).unwrap().run(&drawn(), 1, 224);
+    let found = Published::efficientnet_lite0(Machine::new(2)).unwrap().run(&drawn(), 1, 224);
     assert_eq!(found.len(), expected.len());
     let norm = |values: &mut dyn Iterator<Item = f32>| values.map(|x| f64::from(x).powi(2)).sum::<f64>().sqrt();
     let difference = norm(&mut found.iter().zip(&expected).map(|(a, b)| a - b));
@@ -38,7 +38,9 @@ fn features_are_onnxruntimes() {
 #[test]
 fn weights_that_are_cut_or_of_another_network_are_refused() {
     let whole = rehearsal_efficientnet_lite0::WEIGHTS;
-    let build = |bytes: &[u8]| EfficientNetLite0::from_safetensors(Machine::new(1), bytes).map(drop).unwrap_err();
+    let build =
+        |bytes: &[u8]| Published::from_safetensors(BackboneName::EfficientNetLite0, Machine::new(1), bytes.to_vec());
+    let build = |bytes: &[u8]| build(bytes).map(drop).unwrap_err();
     for length in [0, 7, 100, whole.len() - 1] {
         assert!(matches!(build(&whole[..length]), BackboneError::Unreadable(_)), "{length} bytes");
     }

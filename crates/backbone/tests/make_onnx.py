@@ -54,6 +54,29 @@ def good() -> None:
         print(name, session.run(None, {"x": x.astype(np.float32)})[0].flatten().tolist())
 
 
+def merged() -> None:
+    """Networks that an export puts into its graph: names that its own graph has, too, a constant that is an input, graphs
+    within the graph that read a value outside of them, newer operators; then operators that are too old."""
+    double = helper.make_node("Add", ["distance", "distance"], ["class"])
+    same = helper.make_node("Identity", ["distance"], ["class"])
+    branches = [
+        helper.make_graph([node], name, [], [float_value("class", ["n", FEATURES])]) for name, node in (("then", double), ("else", same))
+    ]
+    nodes = [
+        helper.make_node("Conv", ["image", "head.means"], ["photo.lengths"], strides=[2, 2], kernel_shape=[3, 3]),
+        helper.make_node("GlobalAveragePool", ["photo.lengths"], ["p"]),
+        helper.make_node("Flatten", ["p"], ["distance"]),
+        helper.make_node("If", ["yes"], ["probabilities"], then_branch=branches[0], else_branch=branches[1]),
+    ]
+    constants = [numpy_helper.from_array(weights(), "head.means"), numpy_helper.from_array(np.array(True), "yes")]
+    inputs = [float_value("image", ["n", 3, "height", "width"]), float_value("head.means", [FEATURES, 3, 3, 3])]
+    graph = helper.make_graph(nodes, "clash", inputs, [float_value("probabilities", ["n", FEATURES])], constants)
+    save("clash.onnx", helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9))
+    old = network(["n", 3, "h", "w"], {"f": ["n", FEATURES]}, [CONV, POOL, FLAT])
+    old.opset_import[0].version = 11
+    save("old.onnx", old)
+
+
 def hostile() -> None:
     dynamic = ["n", 3, "h", "w"]
     both = {"f": ["n", FEATURES], "p": ["n", FEATURES, 1, 1]}
@@ -81,4 +104,5 @@ def hostile() -> None:
 
 
 good()
+merged()
 hostile()

@@ -4,8 +4,8 @@
 
 mod generated;
 
-use generated::{IMAGES, dinov2_small, expected, images, resnet18, safetensors};
-use rehearsal_backbone::{Backbone, BackboneError, BackboneName, DinoV2Small, ResNet18};
+use generated::{IMAGES, expected, images};
+use rehearsal_backbone::{Backbone, BackboneName, Published};
 use rehearsal_data::{Image, choice::Choice};
 use rehearsal_kernels::Machine;
 
@@ -21,23 +21,19 @@ fn relative(found: &[f32], expected: &[f32], dimensions: usize) -> f64 {
 }
 
 /// Compares with the other side, with one thread and three, all images together and the first alone.
-fn compare<B: Backbone>(
-    bytes: &[u8],
-    goldens: &[u8],
-    sizes: [usize; 2],
-    build: impl Fn(Machine, &[u8]) -> Result<B, BackboneError>,
-    run: impl Fn(&B, &[f32], usize, usize) -> Vec<f32>,
-) -> B {
-    let [network, threaded] = [1, 3].map(|threads| build(Machine::new(threads), bytes).unwrap());
+fn compare(name: BackboneName, goldens: &[u8], sizes: [usize; 2]) -> Published {
+    let weights = generated::weights(name);
+    let open = |threads| Published::from_safetensors(name, Machine::new(threads), weights.clone()).unwrap();
+    let [network, threaded] = [1, 3].map(open);
     let dimensions = network.dimensions();
     for size in sizes {
         let (images, expected) = (images(size), expected(goldens, size));
-        let found = run(&network, &images, IMAGES, size);
+        let found = network.run(&images, IMAGES, size);
         let difference = relative(&found, &expected, dimensions);
-        println!("{} at {size}: {difference:.1e}", network.name());
+        println!("{name} at {size}: {difference:.1e}");
         assert!(difference < 1e-4, "{difference:e} at {size}");
-        assert_eq!(run(&network, &images[..images.len() / IMAGES], 1, size), found[..dimensions], "alone");
-        assert_eq!(run(&threaded, &images, IMAGES, size), found, "the same bits with more threads");
+        assert_eq!(network.run(&images[..images.len() / IMAGES], 1, size), found[..dimensions], "alone");
+        assert_eq!(threaded.run(&images, IMAGES, size), found, "the same bits with more threads");
     }
     threaded
 }
@@ -58,16 +54,12 @@ fn check_card(backbone: &dyn Backbone, name: BackboneName) {
 
 #[test]
 fn resnet18_is_torchvisions() {
-    let bytes = safetensors(&resnet18());
-    let goldens = include_bytes!("resnet18.safetensors");
-    let network = compare(&bytes, goldens, [224, 97], ResNet18::from_safetensors, ResNet18::run);
-    check_card(&network, BackboneName::ResNet18);
+    let name = BackboneName::ResNet18;
+    check_card(&compare(name, include_bytes!("resnet18.safetensors"), [224, 97]), name);
 }
 
 #[test]
 fn dinov2_small_is_timms_with_the_position_embeddings_of_dinov2() {
-    let bytes = safetensors(&dinov2_small());
-    let goldens = include_bytes!("dinov2.safetensors");
-    let network = compare(&bytes, goldens, [224, 98], DinoV2Small::from_safetensors, DinoV2Small::run);
-    check_card(&network, BackboneName::DinoV2Small);
+    let name = BackboneName::DinoV2Small;
+    check_card(&compare(name, include_bytes!("dinov2.safetensors"), [224, 98]), name);
 }

@@ -8,6 +8,7 @@ pub mod grid;
 #[cfg(feature = "training")]
 pub mod learning;
 pub mod model;
+pub mod serve;
 #[cfg(feature = "training")]
 mod settings;
 
@@ -43,6 +44,8 @@ pub enum Command {
     Memory(model::Memory),
     /// Rename, merge or retire classes of a model
     Class(model::Class),
+    /// Serve a model over HTTP, with a page to ask and teach it
+    Serve(serve::Serve),
     /// Write a model for other programs: ONNX, or weights for PyTorch
     Export(model::Export),
     /// Write the features of photos for other programs
@@ -67,6 +70,48 @@ pub enum Command {
     /// Measure speed
     #[cfg(feature = "training")]
     Bench(Bench),
+    /// Print the completions of a shell
+    Completions(Completions),
+    /// Print the manual page
+    Man(Manual),
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  rehearsal completions bash > ~/.local/share/bash-completion/completions/rehearsal
+  rehearsal completions zsh > ~/.zfunc/_rehearsal     with fpath+=~/.zfunc before compinit in ~/.zshrc
+  rehearsal completions fish > ~/.config/fish/completions/rehearsal.fish
+  rehearsal completions powershell >> $PROFILE")]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  rehearsal man | man -l -
+  rehearsal man --out ~/.local/share/man/man1     then `man rehearsal-learn` works, too")]
+pub struct Manual {
+    /// Write a page for every command into a directory, and print where
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+impl Command {
+    /// How many threads were asked for, of a verb that computes on all cores by itself.
+    pub fn threads(&self) -> Option<usize> {
+        let threads = match self {
+            Self::Predict(predict) => &predict.threads,
+            Self::Evaluate(evaluate) => &evaluate.threads,
+            Self::Memory(memory) => &memory.threads,
+            Self::Class(class) => &class.threads,
+            Self::Features(features) => &features.threads,
+            _ => return None,
+        };
+        threads.threads.map(usize::from)
+    }
 }
 
 #[cfg(feature = "training")]
@@ -92,11 +137,12 @@ Examples:
   rehearsal run --dataset cifar10+fashion-mnist    one data set after the other
   rehearsal run --dataset cifar100 --data ~/data --tasks 20 --epochs 50 --memory 10000 --width 64
   rehearsal run my.toml --seed 3                   settings from a file; flags override it
+  rehearsal run --set temperature=0.1              any setting, also those without a flag
   rehearsal run --resume runs/my-run               continue a run that was stopped
 
 `rehearsal list` lists methods, policies and retrievals, their costs and valid combinations.
 
-An experiment file has the names of the flags (tasks = 5, class-order = \"natural\", …), and these settings without a flag:
+An experiment file has the names of the flags (tasks = 5, class-order = \"natural\", …), and these settings without a flag, which `--set NAME=VALUE` gives:
 ";
 
 #[cfg(feature = "training")]

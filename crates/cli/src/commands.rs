@@ -5,6 +5,7 @@ pub mod backbone;
 pub mod bench;
 pub mod class;
 pub mod compare;
+pub mod completions;
 pub mod data;
 pub mod evaluate;
 pub mod export;
@@ -20,4 +21,5 @@ pub mod report;
 #[cfg(feature = "training")]
 pub mod run;
 pub mod select;
+pub mod serve;
 pub mod show;

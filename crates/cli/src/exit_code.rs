@@ -13,6 +13,7 @@ use rehearsal_grid::PlanError;
 use rehearsal_model::ModelError;
 use rehearsal_report::report::WriteError;
 use rehearsal_runs::DirectoryError;
+use rehearsal_serve::ServeError;
 
 use crate::user_error::UserError;
 
@@ -52,6 +53,7 @@ pub fn is_user_error(error: &Error) -> bool {
         || is(error, DirectoryError::is_user_error)
         || is(error, BackboneError::is_user_error)
         || is(error, ModelError::is_user_error)
+        || is(error, ServeError::is_user_error)
         || is(error, WriteError::is_user_error)
         || is(error, is_wrong_place)
 }

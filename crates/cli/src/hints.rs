@@ -4,10 +4,14 @@
 #[cfg(feature = "training")]
 mod training;
 
+use std::path::{Path, PathBuf};
+
 use anyhow::Error;
 use rehearsal_backbone::{BackboneError, BackboneName};
 use rehearsal_data::{DataError, Dataset, LONGEST_SIDE, catalogue::card};
+use rehearsal_files::path_text::quoted;
 use rehearsal_model::ModelError;
+use rehearsal_serve::ServeError;
 
 use crate::printer::message;
 
@@ -20,7 +24,7 @@ pub fn print_hint(error: &Error) {
 
 /// What to do about an error.
 pub fn hint(error: &Error) -> Option<String> {
-    let of_model = error.downcast_ref().and_then(for_model);
+    let of_model = model_error(error).and_then(for_model).or_else(|| error.downcast_ref().and_then(for_server));
     #[cfg(feature = "training")]
     let of_model = of_model.or_else(|| training::hint(error));
     of_model
@@ -36,20 +40,46 @@ fn data_error(error: &Error) -> Option<&DataError> {
     })
 }
 
+fn model_error(error: &Error) -> Option<&ModelError> {
+    error.downcast_ref().or_else(|| match error.downcast_ref()? {
+        ServeError::Model(error) => Some(error),
+        _ => None,
+    })
+}
+
+/// What to do about an error of a server.
+fn for_server(error: &ServeError) -> Option<String> {
+    Some(match error {
+        ServeError::NoToken(_) => "put one into the environment as REHEARSAL_TOKEN, or give it with `--token`".into(),
+        ServeError::Address { .. } => "`--port N` takes another port, `--port 0` any that is free".into(),
+        _ => return None,
+    })
+}
+
 /// What to do about an error of a model.
 fn for_model(error: &ModelError) -> Option<String> {
     Some(match error {
         ModelError::Backbone(error) => return error.absent().map(fetch),
-        ModelError::Absent { path } => format!("`rehearsal learn {} FOLDER` makes one", path.display()),
+        ModelError::Absent { path } => format!("`rehearsal learn {} FOLDER` makes one", quoted(path)),
         ModelError::Unfinished { .. } => "run the same `rehearsal learn` again: it continues".into(),
         ModelError::DamagedVersion { path, other, .. } => {
-            format!("`rehearsal use {} {other}` uses version {other} instead", path.display())
+            format!("`rehearsal use {} {other}` uses version {other} instead", quoted(path))
         }
         ModelError::NoImages | ModelError::OneClass(_) => "put one folder per class: FOLDER/CLASS/*.jpg".into(),
         ModelError::UnreadablePhotos { .. } => "`--skip-bad` leaves them out".into(),
         ModelError::TooManyPhotos { .. } => "give a smaller `--size`".into(),
         ModelError::NotKept { .. } => "give the folder that has them with `--photos DIR`".into(),
+        ModelError::BackboneFile { path, .. } => {
+            format!("put that file back at {}; `show`, `use` and `memory list` do without it", path.display())
+        }
         ModelError::NotBuilt => "build it with `cargo install --path crates/cli`".into(),
+        ModelError::Nested { model, sessions, .. } => nested(model, sessions),
+        ModelError::SimilarClasses { .. } => "rename the folder, or take both as classes with `--as-is`".into(),
+        ModelError::AnotherClass { is_exact: true, .. } => {
+            "`--relabel` moves them to the class that they have here".into()
+        }
+        ModelError::AnotherClass { model, is_exact: false, .. } => unmovable(model),
+        ModelError::TakenName(_) => "`rehearsal class MODEL merge` gives the photos of one class to the other".into(),
         ModelError::SmallMemory { classes, .. } => format!("give `--memory {classes}` or more"),
         _ => return None,
     })
@@ -58,6 +88,30 @@ fn for_model(error: &ModelError) -> Option<String> {
 /// How to get a backbone.
 fn fetch(name: BackboneName) -> String {
     format!("`rehearsal backbone fetch {name}` gets it")
+}
+
+/// More folders than this are given by a pattern.
+const NAMED: usize = 4;
+
+/// The command that was meant, if all folders hold folders of photos.
+fn nested(model: &Path, sessions: &[PathBuf]) -> String {
+    const AS_CLASSES: &str = "`--nested` takes folders inside folders as classes";
+    let folders = match sessions {
+        [] => return AS_CLASSES.into(),
+        [first, ..] if sessions.len() > NAMED => quoted(first.parent().unwrap_or(first)) + "/*",
+        few => few.iter().map(quoted).collect::<Vec<_>>().join(" "),
+    };
+    let model = quoted(model);
+    format!("give the folders that hold classes: `rehearsal learn {model} {folders}`; or {AS_CLASSES}")
+}
+
+/// What to do about photos of another class in a model that is trained from scratch.
+pub fn unmovable(model: &Path) -> String {
+    let model = quoted(model);
+    format!(
+        "a model that is trained from scratch cannot move them: `rehearsal memory {model} remove` them, then learn \
+         them again"
+    )
 }
 
 fn for_data(error: &DataError) -> Option<String> {

@@ -1,4 +1,5 @@
-//! Ctrl-C, or a request to terminate: the first stops at a checkpoint, the second at once.
+//! Ctrl-C, or a request to terminate: the first stops at a checkpoint, the second at once. A signal that the program
+//! was started to ignore is no request.
 
 use std::sync::{
     Arc,
@@ -8,6 +9,8 @@ use std::sync::{
 use anyhow::{Context, Result};
 #[cfg(feature = "training")]
 use rehearsal::observer::{Observer, StepEvent};
+
+use crate::signals::unless_ignored;
 
 /// Requests to stop.
 #[derive(Clone, Default)]
@@ -21,8 +24,8 @@ impl Asked {
     pub fn listen(heard: impl Fn(usize) + Send + 'static) -> Result<Self> {
         let asked = Self::default();
         let times = Arc::clone(&asked.times);
-        ctrlc::set_handler(move || heard(times.fetch_add(1, Ordering::Relaxed) + 1))
-            .context("Ctrl-C cannot be caught")?;
+        let handle = move || heard(times.fetch_add(1, Ordering::Relaxed) + 1);
+        unless_ignored(|| ctrlc::set_handler(handle)).context("Ctrl-C cannot be caught")?;
         Ok(asked)
     }
 

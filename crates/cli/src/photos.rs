@@ -32,7 +32,7 @@ pub fn given(model: &Model, folder: Option<&Path>) -> Result<Features> {
 
 /// The features of photos, by their digests, as the current version of a model reads them.
 pub fn features(model: &Model, paths: &[PathBuf]) -> Result<Features> {
-    let reader = model.current()?.reader()?;
+    let reader = Model::open_version(model.path(), None)?.1.reader()?;
     let (files, _) = find(paths, &ScanOptions { follow_links_outside: false })?;
     let seen = with_reader(false, false, false, |with| with.read(&files, &reader))?;
     let feature = |seen: rehearsal_model::Seen| match seen.input {

@@ -25,7 +25,7 @@ pub use bar::Bar;
 pub use columns::{clipped, columns, display_width, padded, terminal_columns};
 pub use comparison::{comparison, comparison_json};
 pub use font::draw_text;
-pub use learning::{interval_text, score_text, session_text};
+pub use learning::{class_name, interval_text, score_text, session_text};
 #[cfg(feature = "training")]
 pub use learning_bar::LearningBar;
 #[cfg(feature = "training")]
@@ -76,9 +76,18 @@ pub fn safe(text: &str) -> String {
 /// # Errors
 /// It cannot be written for another reason.
 pub fn print(text: &str) -> io::Result<()> {
-    match io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => written,
+    is_heard(text).map(drop)
+}
+
+/// Prints to standard output; whether somebody still reads it.
+///
+/// # Errors
+/// It cannot be written for another reason than a closed pipe.
+pub fn is_heard(text: &str) -> io::Result<bool> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        written => written.map(|()| true),
     }
 }
 

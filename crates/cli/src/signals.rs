@@ -1,4 +1,4 @@
-//! Signals about files. The libraries leave signals alone; this is for the program.
+//! Signals. The libraries leave them alone; this is for the program.
 
 /// What is printed if a mapped file is truncated while it is read.
 #[cfg(unix)]
@@ -30,6 +30,34 @@ pub fn handle() {
         action.sa_flags = libc::SA_ONSTACK;
         libc::sigaction(libc::SIGBUS, &raw const action, std::ptr::null_mut());
     }
+}
+
+/// Does what starts to listen for requests to stop, and leaves a request ignored that the program was started to
+/// ignore: `nohup` does that to SIGHUP, and a shell without job control to SIGINT of what it starts in the background.
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "the standard library cannot ask what a signal does")]
+pub fn unless_ignored<T>(listen: impl FnOnce() -> T) -> T {
+    let is_ignored = |signal: &libc::c_int| {
+        // SAFETY: nothing is changed, and the answer is written to memory of its type, zeroed, which is a valid one.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(*signal, std::ptr::null(), &raw mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
+        }
+    };
+    let ignored: Vec<libc::c_int> =
+        [libc::SIGHUP, libc::SIGINT, libc::SIGTERM].into_iter().filter(is_ignored).collect();
+    let listening = listen();
+    for signal in ignored {
+        // SAFETY: ignoring a signal runs nothing.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    listening
+}
+
+/// No program is started to ignore them.
+#[cfg(not(unix))]
+pub fn unless_ignored<T>(listen: impl FnOnce() -> T) -> T {
+    listen()
 }
 
 /// There are no such signals.

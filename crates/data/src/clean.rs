@@ -25,6 +25,7 @@ const ALL_CLASSES: usize = 200;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unused {
     /// The file.
+    #[serde(flatten, serialize_with = "rehearsal_files::path_text::serialize")]
     pub path: PathBuf,
     /// Its size.
     pub bytes: u64,

@@ -1,6 +1,7 @@
 //! Decodes image files: PNG, JPEG, WebP, TIFF, BMP and the first frame of GIF, recognised by their
 //! content, within limits of size, and turned as EXIF says.
 
+mod jpeg_end;
 mod orientation;
 
 use std::{
@@ -14,7 +15,7 @@ use fast_image_resize::{
     images::{TypedImage, TypedImageRef},
     pixels::{U8, U8x3},
 };
-use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, codecs::png::PngDecoder};
 
 use crate::{photos::unread_format, preprocessing::Interpolation};
 
@@ -26,6 +27,9 @@ pub const LARGEST_FILE: u64 = 1 << 28;
 
 /// What a decoder may allocate for one image.
 const MOST_BYTES: u64 = 1 << 30;
+
+/// What the chunks of a PNG beside its pixels may expand to, such as a colour profile, which is not used.
+const MOST_BESIDE: u64 = 32 << 20;
 
 /// Images of more pixels are decoded one at a time: they need up to eight bytes per pixel.
 const LARGE: usize = 1 << 26;
@@ -47,6 +51,38 @@ pub struct Picture {
     pub pixels: Vec<u8>,
 }
 
+/// An image in red, green and blue whose pixels belong to somebody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PictureRef<'a> {
+    height: usize,
+    width: usize,
+    pixels: &'a [u8],
+}
+
+impl<'a> PictureRef<'a> {
+    /// Of `[height, width, 3]` bytes; none if there are more or fewer, or no pixel.
+    pub fn new(height: usize, width: usize, pixels: &'a [u8]) -> Option<Self> {
+        let bytes = height.checked_mul(width).and_then(|pixels| pixels.checked_mul(3));
+        (bytes == Some(pixels.len()) && !pixels.is_empty()).then_some(Self { height, width, pixels })
+    }
+
+    /// Height and width.
+    pub fn size(&self) -> (usize, usize) {
+        (self.height, self.width)
+    }
+
+    /// `[height, width, 3]`.
+    pub fn pixels(&self) -> &'a [u8] {
+        self.pixels
+    }
+}
+
+impl<'a> From<&'a Picture> for PictureRef<'a> {
+    fn from(Picture { height, width, pixels }: &'a Picture) -> Self {
+        Self { height: *height, width: *width, pixels }
+    }
+}
+
 /// Decodes an image file and turns it as its EXIF data say. Grey becomes three equal channels;
 /// transparency is dropped, as Pillow's `convert("RGB")` drops it; 16 bits a channel become 8.
 ///
@@ -54,7 +90,8 @@ pub struct Picture {
 /// The bytes are not an image, or the image is damaged or too large; the text says which.
 pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
-    match reader.format() {
+    let format = reader.format();
+    match format {
         None => return Err(unrecognised(bytes)),
         Some(format) if !format.reading_enabled() => return Err(unrecognised(bytes)),
         Some(ImageFormat::Jpeg) if is_cut(bytes) => return Err("its end is missing".into()),
@@ -64,15 +101,28 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     limits.max_image_width = Some(LONGEST_SIDE);
     limits.max_image_height = Some(LONGEST_SIDE);
     limits.max_alloc = Some(MOST_BYTES);
-    reader.limits(limits);
-    let mut decoder = reader.into_decoder().map_err(|error| in_words(&error))?;
+    let mut decoder: Box<dyn ImageDecoder> = if format == Some(ImageFormat::Png) {
+        limits.max_alloc = Some(MOST_BESIDE);
+        Box::new(PngDecoder::with_limits(Cursor::new(bytes), limits).map_err(|error| in_words(&error))?)
+    } else {
+        reader.limits(limits);
+        Box::new(reader.into_decoder().map_err(|error| in_words(&error))?)
+    };
     if decoder.total_bytes() > MOST_BYTES {
         return Err("its pixels need more than a gigabyte".into());
     }
     let pixels = decoder.dimensions().0 as usize * decoder.dimensions().1 as usize;
     let _alone = (pixels > LARGE).then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
+    // To follow a scan takes as long as to decode it: only where it is likely to end early.
+    let is_early = |is_likely: bool| format == Some(ImageFormat::Jpeg) && is_likely && jpeg_end::is_early(bytes);
+    if is_early(pixels / 100 > bytes.len()) {
+        return Err("its end is missing".into());
+    }
     let orientation = orientation::of(&mut decoder);
     let mut image = DynamicImage::from_decoder(decoder).map_err(|error| in_words(&error))?;
+    if is_early(jpeg_end::may_be_filled(&image)) {
+        return Err("its end is missing".into());
+    }
     image.apply_orientation(orientation);
     let image = image.into_rgb8();
     let (width, height) = image.dimensions();
@@ -80,6 +130,18 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
         return Err("it has no pixels".into());
     }
     Ok(Picture { height: height as usize, width: width as usize, pixels: image.into_raw() })
+}
+
+/// Width and height of an image by its header, not turned; nothing is decoded.
+///
+/// # Errors
+/// As [`decode`], as far as the header tells.
+pub fn dimensions(bytes: &[u8]) -> Result<(u32, u32), String> {
+    let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
+    match reader.format() {
+        Some(format) if format.reading_enabled() => reader.into_dimensions().map_err(|error| in_words(&error)),
+        _ => Err(unrecognised(bytes)),
+    }
 }
 
 /// A decoder's error in one line; the same words for every file that ends too early.
@@ -112,14 +174,14 @@ fn is_cut(jpeg: &[u8]) -> bool {
 
 /// Crops the largest centred part of `picture` with the proportions of `to` (height, width), keeps the
 /// share `crop` of it, resizes that and writes it into `into`.
-pub fn fit(picture: &Picture, to: (usize, usize), crop: f64, interpolation: Interpolation, into: &mut [u8]) {
+pub fn fit(picture: PictureRef<'_>, to: (usize, usize), crop: f64, interpolation: Interpolation, into: &mut [u8]) {
     let (height, width) = largest_part(picture, to);
     let (top, left) = ((picture.height - height) / 2, (picture.width - width) / 2);
     let from = (picture.height, picture.width);
     if crop < 1.0 {
         let window = ((height as f64 * crop).max(1.0), (width as f64 * crop).max(1.0));
         let corner = ((picture.width as f64 - window.1) / 2.0, (picture.height as f64 - window.0) / 2.0);
-        return resize(&picture.pixels, from, 3, corner, window, to, interpolation, into);
+        return resize(picture.pixels, from, 3, corner, window, to, interpolation, into);
     }
     if (height, width) == to {
         for (row, into) in into.chunks_exact_mut(3 * width).enumerate() {
@@ -128,11 +190,11 @@ pub fn fit(picture: &Picture, to: (usize, usize), crop: f64, interpolation: Inte
         return;
     }
     let (corner, window) = ((left as f64, top as f64), (height as f64, width as f64));
-    resize(&picture.pixels, from, 3, corner, window, to, interpolation, into);
+    resize(picture.pixels, from, 3, corner, window, to, interpolation, into);
 }
 
 /// Height and width of the largest part of a picture that has the proportions of `to`.
-fn largest_part(picture: &Picture, to: (usize, usize)) -> (usize, usize) {
+fn largest_part(picture: PictureRef<'_>, to: (usize, usize)) -> (usize, usize) {
     if picture.height * to.1 <= picture.width * to.0 {
         (picture.height, (picture.height * to.1 / to.0).max(1))
     } else {
@@ -227,6 +289,7 @@ mod tests {
             assert_eq!((picture.height, picture.width), (3, 5), "{format:?}");
             assert_eq!(picture.pixels[3 * (2 * 5 + 4)..][..3], colour(4, 2), "{format:?}, row 2, column 4");
             assert_eq!(picture.pixels[3 * (5 + 3)..][..3], colour(3, 1), "{format:?}, row 1, column 3");
+            assert_eq!(dimensions(&encoded(&image, format)), Ok((5, 3)));
         }
     }
 
@@ -256,12 +319,12 @@ mod tests {
             decode(&encoded(&DynamicImage::from(RgbImage::from_fn(5, 3, |x, y| Rgb(colour(x, y)))), ImageFormat::Png))
                 .unwrap();
         let mut whole = vec![0; 27];
-        fit(&picture, (3, 3), 1.0, Interpolation::Bilinear, &mut whole);
+        fit((&picture).into(), (3, 3), 1.0, Interpolation::Bilinear, &mut whole);
         assert_eq!(whole[..3], colour(1, 0), "one column is cut off at the left");
         assert_eq!(whole[3 * 8..], colour(3, 2), "and one at the right");
         let tall = Picture { height: 4, width: 2, pixels: (0..24).collect() };
         let mut one = vec![0; 3];
-        fit(&tall, (1, 1), 1.0, Interpolation::Bilinear, &mut one);
+        fit((&tall).into(), (1, 1), 1.0, Interpolation::Bilinear, &mut one);
         assert_eq!(one, [11, 12, 13], "the mean of rows 1 and 2, rounded up from a half");
     }
 
@@ -290,6 +353,10 @@ mod tests {
                 assert!(decode(&whole[..whole.len() * (part - 1) / part]).is_err(), "half a {format:?}");
             }
         }
+        let jpeg = encoded(&image, ImageFormat::Jpeg);
+        let cut = [&jpeg[..jpeg.len() / 2], &[0xff, 0xd9]].concat();
+        assert_eq!(decode(&cut).unwrap_err(), "its end is missing", "half a JPEG with an end marker");
+        assert!(decode(&jpeg).is_ok());
         let mut huge = whole;
         huge[16..20].copy_from_slice(&1_000_000u32.to_be_bytes());
         assert!(decode(&huge).is_err(), "a width of a million");

@@ -12,6 +12,7 @@ mod ignored;
 mod kind;
 mod read;
 mod scan;
+mod source;
 mod walk;
 
 pub(crate) use beside::beside;
@@ -19,6 +20,7 @@ pub use find::find;
 pub use ignored::{Ignored, Why, lines};
 pub(crate) use kind::unread_format;
 pub(crate) use read::bytes;
-pub use read::{Decoded, read, read_all, size};
+pub use read::{Decoded, picture, read, read_all, size};
 pub use scan::{Photo, Scan, ScanOptions, scan};
+pub use source::PhotoSource;
 pub(crate) use walk::{Class, Walked, walk, walk_classes};

@@ -1,7 +1,7 @@
 //! How a photo becomes what a network reads: part, size, and scale of the bytes. The only place where
 //! this is decided.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use image::DynamicImage;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     DataError, Image, ImageShape,
-    decode::{Picture, decode, fit, to_grey},
+    decode::{Picture, PictureRef, decode, fit, to_grey},
     photos::{Decoded, bytes as read_bytes},
 };
 
@@ -52,7 +52,7 @@ pub struct Preprocessing {
 /// An image file, read but not decoded: enough to know whether it is known.
 pub struct PhotoFile<'a> {
     path: &'a Path,
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
     /// Of its bytes: the identity of a photo.
     pub sha256: [u8; 32],
 }
@@ -64,8 +64,13 @@ impl<'a> PhotoFile<'a> {
     /// It cannot be read ([`DataError::Unreadable`]), or is not a regular file ([`DataError::Image`]).
     pub fn read(path: &'a Path) -> Result<Self, DataError> {
         let bytes = read_bytes(path)?.map_err(|why| DataError::Image { path: path.into(), why })?;
+        Ok(Self::in_memory(path, bytes.into()))
+    }
+
+    /// Bytes that were read already; messages name them by `path`.
+    pub fn in_memory(path: &'a Path, bytes: Arc<[u8]>) -> Self {
         let sha256 = Sha256::digest(&bytes).into();
-        Ok(Self { path, bytes, sha256 })
+        Self { path, bytes, sha256 }
     }
 }
 
@@ -80,8 +85,11 @@ impl Preprocessing {
     /// # Errors
     /// The file cannot be read ([`DataError::Unreadable`]), or is not an image ([`DataError::Image`]).
     pub fn load(&self, path: &Path) -> Result<Decoded, DataError> {
-        let file = PhotoFile::read(path)?;
-        Ok(Decoded { image: self.decode(&file)?, sha256: file.sha256 })
+        self.load_file(&PhotoFile::read(path)?)
+    }
+
+    pub(crate) fn load_file(&self, file: &PhotoFile<'_>) -> Result<Decoded, DataError> {
+        Ok(Decoded { image: self.decode(file)?, sha256: file.sha256 })
     }
 
     /// Decodes an image file that was read, turned as EXIF says.
@@ -101,10 +109,10 @@ impl Preprocessing {
     }
 
     /// A decoded image.
-    pub fn fit(&self, picture: &Picture) -> Image {
+    pub fn fit<'a>(&self, picture: impl Into<PictureRef<'a>>) -> Image {
         let ImageShape { height, width, channels } = self.shape;
         let mut pixels = vec![0; height * width * 3];
-        fit(picture, (height, width), self.crop, self.interpolation, &mut pixels);
+        fit(picture.into(), (height, width), self.crop, self.interpolation, &mut pixels);
         if channels == 1 { to_grey(&pixels).into() } else { pixels.into() }
     }
 

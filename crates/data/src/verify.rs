@@ -54,6 +54,7 @@ impl Report {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Bad {
     /// The file.
+    #[serde(flatten, serialize_with = "rehearsal_files::path_text::serialize")]
     pub path: PathBuf,
     /// The error.
     pub why: String,

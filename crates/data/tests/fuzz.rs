@@ -171,7 +171,7 @@ fn images() {
         if let Ok(picture) = decode(bytes) {
             assert_eq!(picture.pixels.len(), 3 * picture.height * picture.width);
             if picture.pixels.len() < 1 << 22 {
-                fit(&picture, (8, 8), 0.875, Interpolation::Bicubic, &mut [0; 192]);
+                fit((&picture).into(), (8, 8), 0.875, Interpolation::Bicubic, &mut [0; 192]);
             }
         }
     });

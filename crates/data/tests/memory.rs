@@ -1,7 +1,11 @@
 //! How much memory decoding and packing need. Each test runs in a process of its own, because the
 //! memory of the process is measured.
 
-use std::{io::Cursor, process::Command, thread};
+use std::{
+    io::{Cursor, Write},
+    process::Command,
+    thread,
+};
 
 use image::{GrayImage, ImageFormat};
 use rehearsal_data::{Dataset, Request, Split, decode::decode};
@@ -50,6 +54,35 @@ fn large_images_are_decoded_one_at_a_time() {
     });
     // A thread that waits has allocated nothing; a decoded image may be kept while the next begins.
     assert!(peak() < before + 800, "{} and {} MB", before, peak());
+}
+
+/// A PNG of a hundred kilobytes with a colour profile of 400 megabytes, which is not needed.
+#[test]
+fn a_chunk_beside_the_pixels_does_not_fill_memory() {
+    if !is_alone("a_chunk_beside_the_pixels_does_not_fill_memory") {
+        return;
+    }
+    let mut plain = Cursor::new(Vec::new());
+    GrayImage::new(10, 10).write_to(&mut plain, ImageFormat::Png).unwrap();
+    let plain = plain.into_inner();
+    // After the signature and IHDR.
+    let (head, rest) = plain.split_at(33);
+    for (name, beginning) in [(b"iCCP", &b"x\0\0"[..]), (b"zTXt", b"x\0\0"), (b"iTXt", b"x\0\x01\0\0\0")] {
+        let mut packed = flate2::write::ZlibEncoder::new(beginning.to_vec(), flate2::Compression::best());
+        (0..400).for_each(|_| packed.write_all(&vec![0; 1_000_000]).unwrap());
+        let content = [&name[..], &packed.finish().unwrap()].concat();
+        let length = content.len() as u32 - 4;
+        let crc = crc32fast::hash(&content).to_be_bytes();
+        let png = [head, &length.to_be_bytes(), &content, &crc, rest].concat();
+        assert!(png.len() < 1 << 20);
+        let before = peak();
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| assert_eq!(decode(&png).unwrap().width, 10));
+            }
+        });
+        assert!(peak() < before + 200, "{} and {} MB", before, peak());
+    }
 }
 
 /// 80 images of 1024×1024 are 252 MB, of which three batches of 31 MB are in memory at a time.

@@ -19,6 +19,7 @@
 pub mod atomic;
 pub mod lock;
 pub mod model_file;
+pub mod path_text;
 pub mod pattern;
 pub mod regular;
 pub mod seal;

@@ -89,7 +89,7 @@ pub fn has_no_locks(error: &io::Error) -> bool {
 
 /// Whether the open file is the one that stands at the path.
 #[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
+pub fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |about: std::fs::Metadata| (about.dev(), about.ino());
     file.metadata().ok().map(identity) == std::fs::metadata(path).ok().map(identity)
@@ -97,7 +97,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 
 /// Windows does not remove a file that is open.
 #[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> bool {
+pub fn is_at(_: &File, _: &Path) -> bool {
     true
 }
 

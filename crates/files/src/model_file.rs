@@ -7,8 +7,7 @@
 
 use std::{
     collections::HashMap,
-    fs::File,
-    io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
+    io::{self, BufReader, BufWriter, Cursor, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
@@ -82,7 +81,7 @@ pub struct ArrayToWrite<'a> {
 ///
 /// # Errors
 /// It cannot be written; what is there is not a model.
-pub fn write(file: &mut File, header: &str, mut arrays: Vec<ArrayToWrite>) -> io::Result<String> {
+pub fn write(mut file: impl Write + Seek, header: &str, mut arrays: Vec<ArrayToWrite>) -> io::Result<String> {
     // The widest types first, so that every array is aligned.
     arrays.sort_by_key(|array| std::cmp::Reverse(array.dtype.bitsize()));
     let metadata = metadata(header, &arrays)?;
@@ -90,7 +89,7 @@ pub fn write(file: &mut File, header: &str, mut arrays: Vec<ArrayToWrite>) -> io
         .map(|start| 8 + start + BEFORE_CHECKSUM.len())
         .ok_or_else(|| io::Error::other("a header begins with its checksum"))?;
     let mut digest = Sha256::new();
-    let mut out = BufWriter::with_capacity(1 << 20, &mut *file);
+    let mut out = BufWriter::with_capacity(1 << 20, &mut file);
     let mut put = |bytes: &[u8]| {
         digest.update(bytes);
         out.write_all(bytes)
@@ -134,7 +133,7 @@ pub struct Reader {
     path: PathBuf,
     /// Of the whole file, in bytes.
     length: u64,
-    from: BufReader<File>,
+    from: BufReader<Box<dyn Read + Send>>,
     digest: Sha256,
     checksum: String,
     header: String,
@@ -150,16 +149,30 @@ impl Reader {
     pub fn open(path: &Path, format: u64) -> Result<Self, ModelFileError> {
         let unreadable = |error| ModelFileError::Unreadable { path: path.into(), error };
         let foreign = |why: &str| ModelFileError::Foreign { path: path.into(), why: why.into() };
-        let damaged = |why: &str| ModelFileError::Damaged { path: path.into(), why: why.into() };
         let file = regular::open(path, u64::MAX).map_err(|error| {
             if regular::is_irregular(&error) { foreign(&error.to_string()) } else { unreadable(error) }
         })?;
-        let length = file.metadata().map_err(unreadable)?;
-        let mut from = BufReader::with_capacity(1 << 20, file);
+        let length = file.metadata().map_err(unreadable)?.len();
+        Self::begin(path, length, Box::new(file), format)
+    }
+
+    /// The content of such a file; errors call it `name`.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn of_bytes(name: &Path, bytes: Vec<u8>, format: u64) -> Result<Self, ModelFileError> {
+        Self::begin(name, bytes.len() as u64, Box::new(Cursor::new(bytes)), format)
+    }
+
+    fn begin(path: &Path, length: u64, from: Box<dyn Read + Send>, format: u64) -> Result<Self, ModelFileError> {
+        let unreadable = |error| ModelFileError::Unreadable { path: path.into(), error };
+        let foreign = |why: &str| ModelFileError::Foreign { path: path.into(), why: why.into() };
+        let damaged = |why: &str| ModelFileError::Damaged { path: path.into(), why: why.into() };
+        let mut from = BufReader::with_capacity(1 << 20, from);
         let mut start = [0; 8];
         from.read_exact(&mut start).map_err(|_| foreign("it is too short"))?;
         let header_length = u64::from_le_bytes(start);
-        if header_length > LONGEST_HEADER || header_length > length.len() - 8 {
+        if header_length > LONGEST_HEADER || header_length > length - 8 {
             return Err(foreign("it does not begin as a safetensors file does"));
         }
         let mut json = vec![0; header_length as usize];
@@ -173,7 +186,7 @@ impl Reader {
         let header = entry(ENTRY);
         let header = header.ok_or_else(|| foreign("it was not written by Rehearsal"))?.clone();
         check_format(path, &header, format)?;
-        if metadata.data_len() as u64 != length.len() - 8 - header_length {
+        if metadata.data_len() as u64 != length - 8 - header_length {
             return Err(damaged("it is longer or shorter than its header says"));
         }
         let place = find(&json, BEFORE_CHECKSUM.as_bytes()).map(|start| start + BEFORE_CHECKSUM.len());
@@ -185,7 +198,7 @@ impl Reader {
         let mut arrays: Vec<(String, TensorInfo)> =
             metadata.tensors().into_iter().map(|(name, info)| (name, info.clone())).collect();
         arrays.sort_by_key(|(_, info)| std::cmp::Reverse(info.data_offsets));
-        Ok(Self { path: path.into(), length: length.len(), from, digest, checksum, header, arrays })
+        Ok(Self { path: path.into(), length, from, digest, checksum, header, arrays })
     }
 
     /// How long the file is, in bytes.

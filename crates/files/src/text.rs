@@ -47,6 +47,13 @@ pub fn printable(text: &str) -> String {
     safe
 }
 
+/// `text` as nothing but text in HTML, XML and their quoted attributes.
+pub fn escaped_html(text: &str) -> String {
+    // XML cannot hold control characters, not even escaped.
+    let text: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
 fn is_safe(character: char) -> bool {
     let reorders =
         matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -68,6 +75,11 @@ mod tests {
         assert_eq!(wrap_at("to be or not interesting é é é é", 6), ["to be", "or not", "interesting", "é é é", "é"]);
         assert!(wrap_at("", 6).is_empty());
         assert_eq!(wrap("a b c", |line| !line.contains('b')), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn names_are_text_in_a_page() {
+        assert_eq!(escaped_html("<b>\"a\" & b\x1b"), "&lt;b&gt;&quot;a&quot; &amp; b\u{fffd}");
     }
 
     #[test]

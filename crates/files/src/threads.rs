@@ -9,6 +9,11 @@ pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
+/// How many threads parallel iterators get here: one per core, unless inside of [`on_threads`].
+pub fn current() -> usize {
+    rayon::current_num_threads()
+}
+
 /// Runs `work`, whose parallel iterators get `threads` threads; one per core if `threads` is none.
 ///
 /// # Errors
@@ -30,7 +35,7 @@ mod tests {
     #[test]
     fn work_gets_the_threads_that_were_asked_for() {
         assert!(cores() >= 1);
-        assert_eq!([1, 3].map(|threads| on_threads(threads, rayon::current_num_threads).unwrap()), [1, 3]);
+        assert_eq!([1, 3].map(|threads| on_threads(threads, current).unwrap()), [1, 3]);
         let caller = thread::current().id();
         assert_eq!(on_threads(None, || thread::current().id()).unwrap(), caller);
     }

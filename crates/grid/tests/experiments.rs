@@ -25,6 +25,11 @@ fn every_experiment_is_a_grid_of_its_size() {
     let expected = [
         ("diagnostics", 4 * 2 * 5),
         ("diagnostics-cpu", 4 * 3),
+        ("features-cifar100", 3 * 10 * 2 * 2),
+        ("features-embedded", 9 * 10),
+        ("features-more", 11 * 3),
+        ("features-references", 4 * 3),
+        ("online-cifar100", 8 * 2 * 5),
         ("retrievals", 7 * 2 * 5),
         ("retrievals-cpu", 7 * 3),
         ("smoke", (3 * 2 - 1) * 2),

@@ -2,8 +2,8 @@
 //!
 //!     cargo run --release --example layers -- [--width 20] [--size 32] [--threads 1] [--direct] [--cin 20] [--stride 1]
 //!
-//! Rates count the operations of the definition, so that Winograd shows above the processor's peak.
-//! Each figure is the best of many short repeats: the machine's, not its other users'.
+//! Rates count the operations of a direct convolution, so Winograd may exceed the processor's peak. Each
+//! figure is the best of many short repeats, so that other processes disturb it less.
 
 use rehearsal_kernels::convolution::{PackedForward, PackedInputGradient, weight_gradient};
 use rehearsal_kernels::{Algorithm, Architecture, Image, Isa, Layout, Machine, Pool, Shape, Sums};

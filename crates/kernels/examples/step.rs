@@ -111,8 +111,7 @@ impl Bench {
         parameters.stepped(&*gradients)
     }
 
-    /// The whole step. Training starts from the same parameters each time, so that nothing drifts
-    /// over the repeats.
+    /// The whole step. Training starts from the same parameters each time, so that all repeats are alike.
     fn step(&self, parameters: &Parameters) -> Parameters {
         let packed = parameters.pack(&self.engine);
         let ahead = self.look_ahead(parameters, &packed);

@@ -23,9 +23,9 @@ pub struct Architecture {
 pub struct Layer {
     /// The convolution.
     pub conv: Convolution,
-    /// What it reads, for a batch of one.
+    /// The shape of its input, for a batch of one.
     pub input: Shape,
-    /// What it writes, for a batch of one.
+    /// The shape of its output, for a batch of one.
     pub output: Shape,
 }
 
@@ -36,12 +36,12 @@ pub struct Block {
     pub first: usize,
     /// 3×3, norm.
     pub second: usize,
-    /// 1×1, norm; else the block's input itself is added.
+    /// 1×1, norm; without it the block's input itself is added.
     pub shortcut: Option<usize>,
 }
 
 impl Architecture {
-    /// Features of an image.
+    /// How many features an image has.
     ///
     /// # Panics
     /// If there are more than fit into memory.
@@ -54,7 +54,7 @@ impl Architecture {
         Shape { n, h: self.image_height, w: self.image_width, c: self.channels }
     }
 
-    /// All layers and how the blocks are made of them.
+    /// All layers, and the layers of each block.
     ///
     /// # Panics
     /// If a dimension is 0, or a layer's weights or its output do not fit into memory.

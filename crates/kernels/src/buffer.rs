@@ -7,19 +7,19 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Floats that may be *read* past the end of a buffer: vector loads of a channel tail run over by
-/// less than this.
+/// Floats that may be *read* past the end of a buffer: vector loads of the last channels read fewer
+/// floats than this beyond the end.
 pub(crate) const SLACK: usize = 64;
 const ALIGN: usize = 64;
-/// Bytes from which on memory comes from the system itself: it goes back there at once and leaves
-/// no holes in the heap.
+/// Buffers of at least this number of bytes are mapped from the system: when they are dropped, the
+/// system has the memory at once, and the heap is not fragmented.
 const MAPPED: usize = 1 << 20;
 
 /// `len` floats, all 0 at first.
 pub(crate) struct Buffer {
     start: NonNull<f32>,
     len: usize,
-    /// Whose `start` it is, where it is not the heap's.
+    /// The mapping that `start` points to, if the memory is not from the heap.
     mapped: Option<MmapMut>,
 }
 
@@ -29,7 +29,7 @@ unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// Allocates `len` zeros (and [`SLACK`] more behind them).
+    /// Allocates `len` zeros (and [`SLACK`] more after them).
     ///
     /// # Panics
     /// If no memory could hold them.
@@ -43,7 +43,7 @@ impl Buffer {
             && let Ok(mut mapped) = MmapMut::map_anon(layout.size())
             && let Some(start) = NonNull::new(mapped.as_mut_ptr().cast::<f32>())
         {
-            // Fewer, larger pages are faster to find; where there are none, nothing is lost.
+            // Fewer, larger pages make address translation faster. If the system has none, this has no effect.
             #[cfg(target_os = "linux")]
             let _ = mapped.advise(memmap2::Advice::HugePage);
             return Self { start, len, mapped: Some(mapped) };
@@ -61,15 +61,15 @@ impl Buffer {
         &mut self[..len]
     }
 
-    /// Where float `offset` is. Unlike a slice's pointer it may be read up to [`SLACK`] floats
+    /// The address of float `offset`. Unlike a slice's pointer it may be read up to [`SLACK`] floats
     /// beyond the end.
     ///
     /// # Panics
-    /// If `offset` lies beyond the end.
+    /// If `offset` is beyond the end.
     #[inline(always)]
     pub(crate) fn at(&self, offset: usize) -> *const f32 {
         assert!(offset <= self.len, "float {offset} of a buffer of {}", self.len);
-        // SAFETY: inside the allocation, or just behind its last float.
+        // SAFETY: inside the allocation, or just after its last float.
         unsafe { self.start.as_ptr().add(offset) }
     }
 
@@ -103,11 +103,11 @@ impl DerefMut for Buffer {
     }
 }
 
-/// Buffers between two uses: a fresh one costs a page fault every 4 KiB.
+/// Unused buffers, kept for reuse: a new buffer costs a page fault every 4 KiB.
 #[derive(Default)]
 pub(crate) struct Spare(Mutex<Vec<Buffer>>);
 
-/// More unused buffers than this are thrown away, the oldest first.
+/// How many unused buffers are kept; the oldest are freed first.
 const KEPT: usize = 128;
 
 impl Spare {
@@ -120,7 +120,7 @@ impl Spare {
     }
 }
 
-/// A buffer that goes back to where it was borrowed.
+/// A buffer that returns to its [`Spare`] when it is dropped.
 pub(crate) struct Loan {
     buffer: Buffer,
     home: Arc<Spare>,
@@ -149,7 +149,7 @@ impl DerefMut for Loan {
     }
 }
 
-/// A pointer that tasks share because each writes its own part of what it points to.
+/// A pointer that tasks share; each task writes its own part of the memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Shared(*mut f32);
 
@@ -169,7 +169,7 @@ impl Shared {
     /// `offset` must lie within the slice this was made from.
     #[inline(always)]
     pub(crate) unsafe fn at(self, offset: usize) -> *mut f32 {
-        // SAFETY: the caller vouches for the offset.
+        // SAFETY: the caller guarantees the offset.
         unsafe { self.0.add(offset) }
     }
 }
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_buffer_is_zero_also_where_it_is_mapped_and_in_its_slack() {
+    fn a_heap_or_mapped_buffer_is_zero_including_its_slack() {
         for len in [0, 1, 1000, 1 << 19] {
             let buffer = Buffer::new(len);
             assert_eq!((buffer.len(), buffer.mapped.is_some()), (len, 4 * (len + SLACK) >= MAPPED));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_whose_bytes_wrap_round_is_refused() {
+    fn a_length_whose_bytes_wrap_around_is_refused() {
         // Four bytes times these lengths are 0, 256 bytes and all of the address space.
         for len in [1 << (usize::BITS - 2), (1 << (usize::BITS - 2)) + 64, usize::MAX] {
             assert!(std::panic::catch_unwind(|| Buffer::new(len)).is_err(), "{len}");
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grown_buffer_is_long_enough_and_a_loan_comes_home() {
+    fn a_grown_buffer_is_long_enough_and_a_loan_is_reused() {
         let mut buffer = Buffer::new(3);
         assert_eq!(buffer.at_least(5).len(), 5);
         assert_eq!(buffer.at_least(2).len(), 2);

@@ -1,8 +1,8 @@
 //! One convolution layer on its own: forward, gradient to the input, gradient to the weights.
 //!
-//! Weights are `[k, k, cin, cout]` (HWIO, row-major). Kernels read them packed, once per version of
-//! the weights ([`PackedForward`], [`PackedInputGradient`]); which algorithm computes a layer is
-//! decided when packing.
+//! Weights are `[k, k, cin, cout]` (HWIO, row-major). Kernels read packed weights, which are packed
+//! once per version of the weights ([`PackedForward`], [`PackedInputGradient`]). Packing also chooses
+//! the algorithm of a layer.
 
 use crate::buffer::{Buffer, Shared, Spare};
 use crate::direct::{self, PackedSweep};
@@ -34,7 +34,7 @@ impl Convolution {
     /// # Panics
     /// If the stride is 0.
     pub fn output(self, input: Shape) -> Shape {
-        assert!(self.stride > 0, "a stride of 1 or 2, not {self:?}");
+        assert!(self.stride > 0, "a stride is 1 or 2, unlike that of {self:?}");
         Shape { h: input.h.div_ceil(self.stride), w: input.w.div_ceil(self.stride), c: self.cout, ..input }
     }
 
@@ -46,12 +46,12 @@ impl Convolution {
         size::floats([self.kernel, self.kernel, self.cin, self.cout])
     }
 
-    /// Floating-point operations of one forward pass as the definition counts them.
+    /// Floating-point operations of one forward pass of a direct convolution.
     pub fn flops(self, input: Shape) -> f64 {
         2.0 * self.weights() as f64 * self.output(input).pixels() as f64
     }
 
-    /// Refuses what is no layer, and weights (or a gradient) of another length.
+    /// Panics if this is not a layer, or if weights (or a gradient) have another length.
     fn check(self, weights: &[f32]) {
         let Self { kernel, stride, cin, cout } = self;
         assert!(
@@ -62,7 +62,7 @@ impl Convolution {
         assert_eq!(weights.len(), self.weights(), "weights of {self:?}");
     }
 
-    /// Refuses images that are not this layer's input and (something of the shape of its) output.
+    /// Panics if the images do not have the shapes of this layer's input and output.
     fn check_images(self, input: Shape, output: Shape) {
         assert_eq!(input.c, self.cin, "channels of the input of {self:?}");
         assert_eq!(output, self.output(input), "the output of {self:?} for an input of {input:?}");
@@ -76,13 +76,13 @@ impl Convolution {
 /// How layers are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Winograd F(4×4, 3×3) where the layer has that form, else direct.
+    /// Winograd F(4×4, 3×3) for 3×3 layers of stride 1, otherwise direct.
     Fastest,
-    /// By the definition, everywhere.
+    /// Direct convolution for every layer.
     Direct,
 }
 
-/// What computes: threads, instructions and the choice of algorithm.
+/// The means of computation: threads, instructions and the choice of algorithm.
 pub struct Machine {
     pub(crate) pool: Pool,
     pub(crate) isa: Isa,
@@ -96,7 +96,7 @@ impl Machine {
         Self::with(Pool::new(threads), Isa::detect(), Algorithm::Fastest)
     }
 
-    /// These threads, these instructions, this algorithm.
+    /// A machine with these threads, instructions and algorithm.
     pub fn with(pool: Pool, isa: Isa, algorithm: Algorithm) -> Self {
         Self { pool, isa, algorithm, spare: Arc::default() }
     }
@@ -121,8 +121,7 @@ impl Machine {
     }
 }
 
-/// A kernel reads a border of zeros around its (first) image instead of asking where the image
-/// ends.
+/// Kernels have no code for the edges of an image: they read a border of zeros around it.
 fn check_bordered(image: &Image) {
     assert!(
         image.layout().is_bordered(),
@@ -131,8 +130,8 @@ fn check_bordered(image: &Image) {
     );
 }
 
-/// For whom weights were packed: other instructions have other registers, and would read past the
-/// end of each.
+/// The layer and the instructions that weights were packed for: other instructions have other
+/// registers, and would read past the end of the weights.
 #[derive(Clone, Copy)]
 struct Packing {
     conv: Convolution,
@@ -147,7 +146,7 @@ impl Packing {
 
     fn check(self, machine: &Machine, input: Shape, output: Shape) {
         let (packed, used) = (self.isa.name(), machine.isa.name());
-        assert!(self.isa == machine.isa, "weights packed for {packed} are of no use to {used}");
+        assert!(self.isa == machine.isa, "the weights are packed for {packed}, and {used} cannot use them");
         self.conv.check_images(input, output);
     }
 }
@@ -202,7 +201,7 @@ impl PackedForward {
 }
 
 impl PackedForward {
-    /// `output = conv(input) + bias (+ residual)`, rectified if `relu`. A residual lies as the output.
+    /// `output = conv(input) + bias (+ residual)`, then `ReLU` if `relu`. A residual has the output's layout.
     ///
     /// # Panics
     /// As [`PackedForward::run`], or if bias or residual are of another shape.
@@ -219,7 +218,7 @@ impl PackedForward {
         self.packing.check(machine, input.shape(), output.shape());
         let layout = output.layout();
         assert_eq!(bias.len(), layout.shape().c, "a bias for each channel");
-        assert!(residual.is_none_or(|residual| residual.layout() == layout), "a residual that lies as the output");
+        assert!(residual.is_none_or(|residual| residual.layout() == layout), "a residual has the layout of the output");
         let (to, residual) = (output.shared(), residual.map(Image::data));
         if relu {
             self.sink(machine, input, layout, Finish::<true> { to, bias, residual });
@@ -264,8 +263,8 @@ impl PackedInputGradient {
     }
 
     /// Writes the gradient to the input, given the (bordered) gradient of the output. `input_grad`
-    /// has the input's shape. A 1×1 layer of stride 2 reaches a quarter of the pixels and leaves
-    /// the others alone.
+    /// has the input's shape. A 1×1 layer of stride 2 writes a quarter of the pixels and does not
+    /// change the others.
     ///
     /// # Panics
     /// If `output_grad` has no border or is not of the shape the layer gives for `input_grad`'s, or

@@ -1,9 +1,9 @@
 //! The whole backbone as one operation with its own memory.
 //!
 //! An [`Engine`] belongs to one [`Architecture`]. [`PackedParameters`] are made once per set of
-//! parameters and serve any number of passes; a pass that wants a gradient later returns a
-//! [`Tape`], and several tapes may be alive at once. Memory of finished passes is kept and reused,
-//! so a training loop allocates next to nothing.
+//! parameters and serve any number of passes; a pass whose gradient is needed later returns a
+//! [`Tape`], and several tapes may exist at once. Memory of finished passes is kept and reused, so a
+//! training loop allocates almost nothing.
 
 mod backward;
 mod forward;
@@ -32,20 +32,20 @@ pub struct Engine {
     scratch: Mutex<Vec<Scratch>>,
 }
 
-/// What a pass gives.
+/// The result of a pass.
 pub struct Forward {
     /// `[n, 8 · width]`.
     pub features: Vec<f32>,
     /// Mean and biased variance of every layer's convolution output; empty after a pass with
     /// running statistics.
     pub statistics: Vec<Statistics>,
-    /// What [`Engine::backward`] needs, if it was asked for.
+    /// What [`Engine::backward`] needs, if requested.
     pub tape: Option<Tape>,
 }
 
-/// All activations of one pass. Dropping it gives its memory back to the engine.
+/// All activations of one pass. When it is dropped, the engine can reuse its memory.
 ///
-/// Any engine of the same architecture may go back through it.
+/// Any engine of the same architecture may use it for the backward pass.
 pub struct Tape {
     architecture: Architecture,
     workspace: Option<Workspace>,
@@ -82,7 +82,7 @@ impl Engine {
         &self.layers
     }
 
-    /// What computes.
+    /// Its machine.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
@@ -90,13 +90,13 @@ impl Engine {
     /// Packs one set of parameters, one [`LayerParameters`] per layer.
     ///
     /// # Panics
-    /// If there are other than one per layer, or a slice has the wrong length.
+    /// If there is not one per layer, or a slice has the wrong length.
     pub fn pack(&self, parameters: &[LayerParameters<'_>]) -> PackedParameters {
         PackedParameters::new(&self.machine, self.architecture, &self.layers, parameters)
     }
 
-    /// A pass over `images` `[n, h, w, c]` with batch statistics. Moves nothing: running statistics
-    /// are the caller's. With `want_backward`, keeps what [`Engine::backward`] needs.
+    /// A pass over `images` `[n, h, w, c]` with batch statistics. It does not update running statistics:
+    /// the caller has them. With `want_backward`, it keeps what [`Engine::backward`] needs.
     ///
     /// # Panics
     /// If `images` is not a whole number of images, at least one, or `parameters` were packed for
@@ -109,7 +109,7 @@ impl Engine {
     /// [`Statistics`] per layer.
     ///
     /// # Panics
-    /// As [`Engine::forward_batch`], or if `running` is not of these layers and their channels.
+    /// As [`Engine::forward_batch`], or if `running` does not have these layers and their channels.
     pub fn forward_eval(&self, parameters: &PackedParameters, running: &[Statistics], images: &[f32]) -> Vec<f32> {
         self.forward(parameters, Some(running), images, false).features
     }
@@ -135,7 +135,7 @@ impl Engine {
         gradients
     }
 
-    /// As [`Engine::backward`], into memory of an earlier pass: fresh memory costs page faults.
+    /// As [`Engine::backward`], into memory of an earlier pass: new memory costs page faults.
     ///
     /// # Panics
     /// As [`Engine::backward`].

@@ -2,7 +2,7 @@
 
 use crate::simd::Simd;
 
-/// Numerator and denominator of `erf(x) / x` in `x²`, the highest power first: Eigen's, for |x| ≤ 4.
+/// Numerator and denominator of `erf(x) / x` in `x²`, the highest power first: from Eigen, for |x| ≤ 4.
 const NUMERATOR: [f32; 7] = [
     -2.72614225801306e-10,
     2.77068142495902e-08,
@@ -39,7 +39,7 @@ pub(crate) fn gelu<S: Simd>(simd: S, x: S::V) -> S::V {
 /// become vector instructions.
 #[inline(always)]
 pub(crate) fn exp_of_negative(x: f32) -> f32 {
-    /// Adding it rounds to an integer, which is then in the lowest bits.
+    /// Adding it rounds to an integer, whose value is then in the lowest bits.
     const ROUND: f32 = 12_582_912.0;
     const LN2_HIGH: f32 = 0.693_359_375;
     const LN2_LOW: f32 = -2.121_944_4e-4;
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use crate::simd::portable::Portable;
 
-    /// By its series, in double precision.
+    /// The series, in double precision.
     fn erf(x: f64) -> f64 {
         let (mut term, mut sum) = (x, x);
         for n in 1..200 {

@@ -1,12 +1,12 @@
-//! The one inner loop: a block of `MR` rows × `NV` registers of sums, fed by broadcasts from the
-//! left and vectors from the right.
+//! The inner loop of all kernels: a block of `MR` rows × `NV` registers of sums. Each product is a
+//! broadcast number of the left matrix times a vector of the right one.
 //!
 //! Forward passes read pixels (or transformed tiles) on the left and packed weights on the right;
 //! weight gradients read the layer's input on the left and the output's gradient on the right. Only
 //! the steps between consecutive `k` differ.
 //!
-//! Where the columns end with at most half a register (20 channels on 8 lanes), two rows share one
-//! register for it: 4 rows × 20 columns take ten products instead of twelve.
+//! If the last register of a row is at most half full (20 channels on 8 lanes), two rows share it: 4
+//! rows × 20 columns take ten products instead of twelve.
 
 use crate::simd::Simd;
 
@@ -26,7 +26,7 @@ impl<S: Simd, const MR: usize, const NV: usize, const HALF: bool> Block<S, MR, N
         Self { full: [[simd.zero(); NV]; MR], shared: [simd.zero(); MR] }
     }
 
-    /// Every row is the floats at `row`: a bias.
+    /// Every row begins with the floats at `row`: a bias.
     ///
     /// # Safety
     /// The floats of a row must be readable.
@@ -35,11 +35,11 @@ impl<S: Simd, const MR: usize, const NV: usize, const HALF: bool> Block<S, MR, N
         let mut block = Self::zero(simd);
         for r in 0..MR {
             for j in 0..NV {
-                // SAFETY: the caller vouches for a whole row.
+                // SAFETY: the caller guarantees a whole row.
                 block.full[r][j] = unsafe { simd.load(row.add(j * S::LANES)) };
             }
             if HALF {
-                // SAFETY: the caller vouches for a whole row, which ends with half a register.
+                // SAFETY: the caller guarantees a whole row, which ends with half a register.
                 block.shared[r / 2] = unsafe { simd.load_half_twice(row.add(NV * S::LANES)) };
             }
         }
@@ -61,7 +61,7 @@ impl<S: Simd, const MR: usize, const NV: usize, const HALF: bool> Block<S, MR, N
         depth: usize,
     ) {
         for k in 0..depth {
-            // SAFETY: the caller vouches for all operands up to `depth`.
+            // SAFETY: the caller guarantees all operands up to `depth`.
             unsafe {
                 let right = right.add(k * right_step);
                 let mut columns = [simd.zero(); NV];
@@ -86,7 +86,7 @@ impl<S: Simd, const MR: usize, const NV: usize, const HALF: bool> Block<S, MR, N
         }
     }
 
-    /// Register `j` of row `r`; of the half register, the lower half counts.
+    /// Register `j` of row `r`; only the lower half of the half register is valid.
     #[inline(always)]
     pub(crate) fn get(&self, simd: S, r: usize, j: usize) -> S::V {
         if j < NV {
@@ -107,7 +107,7 @@ impl<S: Simd, const MR: usize, const NV: usize, const HALF: bool> Block<S, MR, N
     pub(crate) unsafe fn add_to(&self, simd: S, to: *mut f32, pitch: usize) {
         for r in 0..MR {
             for j in 0..Self::REGISTERS {
-                // SAFETY: the caller vouches for the matrix.
+                // SAFETY: the caller guarantees the matrix.
                 unsafe {
                     let to = to.add(r * pitch + j * S::LANES);
                     simd.store(to, simd.add(simd.load(to), self.get(simd, r, j)));
@@ -125,16 +125,16 @@ impl<S: Simd, const MR: usize, const NV: usize, const HALF: bool> Block<S, MR, N
     pub(crate) unsafe fn store(&self, simd: S, to: *mut f32, pitch: usize) {
         for r in 0..MR {
             for j in 0..Self::REGISTERS {
-                // SAFETY: the caller vouches for the matrix.
+                // SAFETY: the caller guarantees the matrix.
                 unsafe { simd.store(to.add(r * pitch + j * S::LANES), self.get(simd, r, j)) };
             }
         }
     }
 }
 
-/// The tallest block beside `registers` columns: at most 12 accumulators of 16 registers, or 24 of
-/// 32. A block of 4 × 3 would leave no register to spare on 16, and compilers then spill one in the
-/// innermost loop.
+/// The largest number of rows of a block with `registers` columns: at most 12 accumulators of 16
+/// registers, or 24 of 32. A block of 4 × 3 would need all 16 registers, and compilers then spill one
+/// in the innermost loop.
 #[inline(always)]
 pub(crate) const fn tallest(wide: bool, registers: usize, half: bool) -> usize {
     match (wide, registers, half) {
@@ -147,8 +147,8 @@ pub(crate) const fn tallest(wide: bool, registers: usize, half: bool) -> usize {
     }
 }
 
-/// Runs `$body` on blocks of rows `$first .. $first + $MR` until `$rows` are done: blocks as tall
-/// as the registers allow, then ever smaller ones. `$MR` is a constant within `$body`.
+/// Runs `$body` on blocks of rows `$first .. $first + $MR` until `$rows` are done: first the largest
+/// blocks that the registers allow, then smaller ones. `$MR` is a constant within `$body`.
 macro_rules! row_blocks {
     ($S:ident, $NV:expr, $HALF:expr, $rows:expr, $first:ident, $MR:ident => $body:block) => {{
         let rows: usize = $rows;
@@ -189,7 +189,7 @@ macro_rules! with_panel {
 }
 pub(crate) use with_panel;
 
-/// Columns in groups of a few registers: how weights are packed and outputs are walked.
+/// Columns in groups of a few registers: the order of packed weights and of outputs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Panels {
     columns: usize,
@@ -213,7 +213,7 @@ impl Panel {
         self.full + usize::from(self.half)
     }
 
-    /// Where the panel's weights begin if each panel's are packed as `[depth][registers · lanes]`.
+    /// The offset of the panel's weights if each panel is packed as `[depth][registers · lanes]`.
     #[inline(always)]
     pub(crate) fn packed_at(self, depth: usize) -> usize {
         self.first * depth

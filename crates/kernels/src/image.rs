@@ -2,9 +2,9 @@
 //! without a border of zeros.
 //!
 //! An image that a 3×3 convolution reads has a border of one pixel that is 0 and stays 0: only
-//! pixels inside are ever written, so kernels need no border code. An image that is only written by
-//! kernels has none, and what lies beyond its true height and width (never more than three rows and
-//! columns) is nobody's.
+//! pixels inside are ever written, so kernels need no border code. An image that kernels only write
+//! has no border, and the pixels beyond its true height and width (at most three rows and columns)
+//! have no meaning.
 
 use crate::buffer::{Buffer, Shared};
 use crate::size;
@@ -48,8 +48,8 @@ impl Shape {
     }
 }
 
-/// Where the pixels of a batch lie: offsets only, no memory. There is at least one pixel, and all
-/// of them fit into memory.
+/// The offsets of the pixels of a batch, without memory. There is at least one pixel, and all of them
+/// fit into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     shape: Shape,
@@ -57,7 +57,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// With a border of zeros, for images a 3×3 convolution reads.
+    /// With a border of zeros, for images that a 3×3 convolution reads.
     ///
     /// # Panics
     /// If the shape is empty, or does not fit into memory.
@@ -73,13 +73,11 @@ impl Layout {
         Self::new(shape, 0)
     }
 
-    /// Once the length of all images together has been computed without wrapping round, no offset
-    /// inside them can.
+    /// If the length of all images together does not wrap around, no offset inside them does.
     fn new(shape: Shape, border: usize) -> Self {
         let Shape { n, h, w, c } = shape;
         assert!(!shape.is_empty(), "a batch has at least one image, row, column and channel, not {shape:?}");
-        // Rounding up cannot wrap round below this limit, which nothing that fits into memory
-        // exceeds.
+        // Rounding up cannot wrap around below this limit, and a larger image does not fit into memory.
         assert!(h.max(w) <= size::MOST, "{shape:?} does not fit into memory");
         let side = |pixels: usize| pixels.next_multiple_of(TILE) + 2 * border;
         size::floats([n, side(h), side(w), c]);
@@ -106,12 +104,12 @@ impl Layout {
         (self.shape.h.next_multiple_of(TILE) + 2 * self.border) * self.row()
     }
 
-    /// Where the pixel `(y, x)` of image `n` begins.
+    /// The offset of pixel `(y, x)` of image `n`.
     pub(crate) fn offset(self, n: usize, y: usize, x: usize) -> usize {
         n * self.image() + (y + self.border) * self.row() + (x + self.border) * self.shape.c
     }
 
-    /// Where the pixel above and left of `(y, x)` begins: the first one a 3×3 kernel reads.
+    /// The offset of the pixel above and left of `(y, x)`: the first pixel that a 3×3 kernel reads.
     pub(crate) fn offset_before(self, n: usize, y: usize, x: usize) -> usize {
         debug_assert_eq!(self.border, 1, "a 3×3 kernel reads the border");
         n * self.image() + y * self.row() + x * self.shape.c
@@ -142,8 +140,7 @@ impl Image {
         Self { layout, data: Buffer::new(floats.max(layout.len())) }
     }
 
-    /// Lets pixels lie otherwise from now on. Those that there are become any values; what is
-    /// around them, zeros.
+    /// Changes the layout. Pixels then have unspecified values, and the border is zero.
     ///
     /// # Panics
     /// If there is no room for it.
@@ -192,7 +189,7 @@ impl Image {
         self.layout.shape
     }
 
-    /// Where the pixels lie.
+    /// The layout of the pixels.
     pub fn layout(&self) -> Layout {
         self.layout
     }
@@ -202,10 +199,10 @@ impl Image {
         &self.data
     }
 
-    /// Where float `offset` is. It may be read up to a register beyond the end.
+    /// The address of float `offset`. It may be read up to a register beyond the end.
     ///
     /// # Panics
-    /// If `offset` lies beyond the end.
+    /// If `offset` is beyond the end.
     #[inline(always)]
     pub(crate) fn at(&self, offset: usize) -> *const f32 {
         self.data.at(offset)

@@ -1,9 +1,9 @@
-//! Which instructions to use: found out once per process, carried as a value, so that a test can
-//! ask for any of them.
+//! The instruction set to use: detected once per process, and passed as a value, so that a test can
+//! choose any of them.
 //!
-//! A kernel is a struct with a generic `run`; [`Isa::run`] compiles it once per instruction set,
-//! each inside a function that has the set's features switched on, and calls the right one. A plain
-//! build therefore reaches full speed.
+//! A kernel is a struct with a generic `run`; [`Isa::run`] compiles it once per instruction set, each
+//! inside a function that has the set's features enabled, and calls the right one. So a build without
+//! flags has full speed.
 
 use crate::simd::{Simd, portable::Portable};
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ pub(crate) trait Kernel {
 }
 
 /// An instruction set that this processor has: only [`Isa::detect`], [`Isa::available`] and
-/// [`Isa::portable`] make one, and none of them makes one that was not found.
+/// [`Isa::portable`] create one, and only if the processor has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Isa(Set);
 
@@ -32,12 +32,12 @@ enum Set {
 }
 
 impl Isa {
-    /// Every path this machine can run, best first; the last is always the portable one.
+    /// Every instruction set of this machine, best first; the last is always the portable one.
     pub fn available() -> Vec<Self> {
         let mut found = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
-            // Just the features that the functions below switch on.
+            // Only the features that the functions below enable.
             let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
             if avx2 && is_x86_feature_detected!("avx512f") {
                 found.push(Self(Set::Avx512));
@@ -54,13 +54,13 @@ impl Isa {
         found
     }
 
-    /// The best path of this machine, looked up once per process.
+    /// The best instruction set of this machine, detected once per process.
     pub fn detect() -> Self {
         static BEST: OnceLock<Isa> = OnceLock::new();
         *BEST.get_or_init(|| Self::available()[0])
     }
 
-    /// The portable path.
+    /// Plain Rust, without special instructions.
     pub fn portable() -> Self {
         Self(Set::Portable)
     }

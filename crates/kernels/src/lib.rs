@@ -1,14 +1,15 @@
 //! Fast CPU kernels for a CIFAR-form ResNet-18: convolution, batch norm, residual and `ReLU`,
 //! forward and backward.
 //!
-//! Everything works on plain `f32` slices in NHWC order. [`Engine`] runs the whole backbone with
-//! its own reused memory; the convolutions it is made of ([`convolution`]) can be used one layer at
-//! a time. [`mobile`], [`residual`] and [`transformer`] are pre-trained networks at inference. Results are bit-identical for every number of threads: work is cut by shape alone and
-//! partial sums are added in a fixed order.
+//! Everything works on plain `f32` slices in NHWC order. [`Engine`] runs the whole backbone and
+//! reuses its memory; its convolutions ([`convolution`]) can be used one layer at a time. [`mobile`],
+//! [`residual`] and [`transformer`] are pre-trained networks at inference. Results are bit-identical
+//! for every number of threads: work is split by shape alone, and partial sums are added in a fixed
+//! order.
 //!
-//! Kernels read and write through pointers. That all of them stay inside their memory follows from
-//! the shapes, which every public function checks before it computes: what does not fit together is
-//! a panic with a sentence, never a wrong access.
+//! Kernels read and write through pointers. They stay inside their memory because every public
+//! function checks all shapes before it computes: shapes that do not fit together are a panic with a
+//! message, never a wrong access.
 
 #![allow(unsafe_code, reason = "kernels read and write through pointers; every block says why it may")]
 #![allow(clippy::cast_possible_wrap, reason = "sizes of tensors, far below the limits")]

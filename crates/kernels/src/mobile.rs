@@ -22,7 +22,7 @@ use geometry::Geometry;
 use pointwise::Pointwise;
 use stem::{Padding, Stem};
 
-/// The weights of a convolution and its bias, a norm that followed it folded in.
+/// The weights of a convolution and its bias. A norm after it is folded in.
 #[derive(Clone, Copy, Debug)]
 pub struct Folded<'a> {
     /// 1×1: `[cin, cout]`. Depthwise: `[k, k, c]`. Stem: `[3, 3, 3, cout]`.
@@ -39,7 +39,7 @@ pub struct BlockParameters<'a> {
     pub kernel: usize,
     /// 1 or 2.
     pub stride: usize,
-    /// None if the block works on its input's channels.
+    /// `None` if the block does not expand its input's channels.
     pub expand: Option<Folded<'a>>,
     /// The depthwise convolution.
     pub depthwise: Folded<'a>,
@@ -73,7 +73,7 @@ impl MobileNet {
         Self { stem, blocks, head: Pointwise::new(machine, channels, head), isa: machine.isa }
     }
 
-    /// Features of an image.
+    /// How many features an image has.
     pub fn features(&self) -> usize {
         self.head.cout()
     }
@@ -109,8 +109,9 @@ impl MobileNet {
     }
 }
 
-/// Calls `one(by, image, scratch, features)` for each of `n` images: as many whole images at a time as
-/// there are threads, then the rest with all threads each. `scratch` has `floats` of any value.
+/// Calls `one(by, image, scratch, features)` for each of `n` images: first one image per thread, as
+/// often as there are enough images, then each of the others with all threads. `scratch` has `floats`
+/// of any value.
 pub(crate) fn each_image(
     machine: &Machine,
     images: &[f32],
@@ -136,7 +137,7 @@ pub(crate) fn each_image(
     }
 }
 
-/// Who computes: one thread, or all of a pool.
+/// What computes: one thread, or all threads of a pool.
 #[derive(Clone, Copy)]
 pub(crate) struct By<'a> {
     pub isa: crate::Isa,
@@ -164,7 +165,7 @@ impl By<'_> {
     }
 }
 
-/// Sizes of everything for images of one size.
+/// The sizes of all work memory for images of one size.
 struct Plan {
     stem: (usize, usize),
     blocks: Vec<Geometry>,

@@ -1,12 +1,12 @@
-//! A convolutional backbone as data. The network, its memory estimate and its exports are all driven
-//! by it.
+//! A convolutional backbone as data. The network, its memory estimate and its exports all follow from
+//! it.
 
 use crate::architecture::{Block, Layer};
 use crate::convolution::Convolution;
 use crate::image::Shape;
 
-/// What turns images into features: parts one after another, then global average pooling. A plan
-/// without parts takes the pixels themselves as features.
+/// A network from images to features: parts one after another, then global average pooling. If there
+/// are no parts, the pixels themselves are the features.
 ///
 /// ```
 /// use rehearsal_kernels::{Convolution, Part, Plan, PlannedLayer, Shape};
@@ -24,9 +24,9 @@ pub struct Plan(pub Vec<Part>);
 pub enum Part {
     /// A layer and a `ReLU`.
     Layer(PlannedLayer),
-    /// The maximum of each window, padded by half of it.
+    /// The maximum of each window, with a padding of half a window.
     MaxPool {
-        /// Sides of the window.
+        /// Side of the window.
         kernel: usize,
         /// Pixels from one window to the next.
         stride: usize,
@@ -48,9 +48,9 @@ pub struct PlannedLayer {
     /// Its arrays in the backbone's state are `NAME.weight`, `NAME.scale`, `NAME.shift`,
     /// `NAME.running_mean` and `NAME.running_variance`.
     pub name: String,
-    /// The convolution, padded by half its kernel.
+    /// The convolution, with a padding of half its kernel.
     pub conv: Convolution,
-    /// What `PyTorch` calls the convolution and the norm.
+    /// The names of the convolution and the norm in `PyTorch`.
     pub torch: [String; 2],
 }
 
@@ -111,7 +111,7 @@ impl Plan {
         Self(vec![Part::Layer(PlannedLayer::new("hidden", conv))])
     }
 
-    /// Every layer, in the order of parameters: of a block the first, the second, the shortcut.
+    /// Every layer, in the order of parameters; in a block: first, second, shortcut.
     pub fn layers(&self) -> impl Iterator<Item = &PlannedLayer> {
         self.0.iter().flat_map(|part| {
             let layers = match part {
@@ -152,7 +152,7 @@ impl Plan {
         (layers, blocks)
     }
 
-    /// Features of an image of shape `input`.
+    /// How many features an image of shape `input` has.
     pub fn features(&self, input: Shape) -> usize {
         let convolved = || self.layers().last().map_or(input.c, |layer| layer.conv.cout);
         if self.0.is_empty() { input.h * input.w * input.c } else { convolved() }

@@ -1,10 +1,10 @@
 //! Threads for loops of a few microseconds: workers spin a little for the next job before they
 //! sleep, and the caller works too.
 //!
-//! A job is `tasks` calls of one closure. Who runs which task is left to chance; that a result does
-//! not depend on it is up to the job: it cuts its work by its *shape*, never by the number of
-//! threads, and adds partial results in task order. A worker that is late (asleep, or pushed aside
-//! by another process) delays nobody: the others take its tasks.
+//! A job is `tasks` calls of one closure. Any thread may run any task. A job must make sure that its
+//! result does not depend on that: it splits its work by *shape*, never by the number of threads, and
+//! adds partial results in task order. If a worker is late (asleep, or suspended by the system), the
+//! others take its tasks.
 
 mod board;
 #[cfg(all(loom, test))]
@@ -25,9 +25,9 @@ type Task<'a> = dyn Fn(usize, &mut Buffer) + Sync + 'a;
 pub struct Pool {
     board: Arc<Board>,
     workers: Vec<JoinHandle<()>>,
-    /// The caller's scratch memory; holding it is the right to post a job.
+    /// The caller's scratch memory; only the thread that holds it may post a job.
     caller: Mutex<Buffer>,
-    /// Who holds that right.
+    /// The thread that holds it.
     posting: Mutex<Option<ThreadId>>,
 }
 
@@ -40,8 +40,7 @@ impl Pool {
     pub fn new(threads: usize) -> Self {
         let extra = threads.max(1) - 1;
         let board = Arc::new(Board::new(extra));
-        // Threads are added to a pool that exists, so that they end if one of them cannot be
-        // started.
+        // Threads are added to an existing pool, so that they end if one of them cannot be started.
         let mut pool =
             Self { board, workers: Vec::new(), caller: Mutex::new(Buffer::new(0)), posting: Mutex::new(None) };
         for id in 0..extra {
@@ -65,8 +64,7 @@ impl Pool {
     /// alone. (It must not wait for another thread that does: that thread waits for the task.)
     ///
     /// # Panics
-    /// If a task panicked, with what the first one panicked with. No task of the job is running any
-    /// more then.
+    /// If a task panicked, with the payload of the first panic, after all tasks of the job have ended.
     pub(crate) fn run(&self, tasks: usize, task: impl Fn(usize, &mut Buffer) + Sync) {
         if self.is_busy_for(thread::current().id()) {
             let mut scratch = Buffer::new(0);
@@ -79,8 +77,8 @@ impl Pool {
             return;
         }
         let job: &Task<'_> = &task;
-        // SAFETY: only the lifetime changes; workers use the job only for tasks they took, and all
-        // of those are waited for below.
+        // SAFETY: only the lifetime changes; workers use the job only for tasks that they took, and
+        // the code below waits for all of those.
         let mut job: &'static Task<'static> = unsafe { std::mem::transmute(job) };
         // SAFETY: it is our turn, so no other job is on the board; `posted` is dropped before `job`
         // goes, also in a panic.
@@ -115,8 +113,7 @@ impl Drop for Pool {
         self.board.close();
         for worker in self.workers.drain(..) {
             worker.thread().unpark();
-            // A worker catches every panic of its tasks, so there is nothing to learn from the
-            // result.
+            // A worker catches every panic of its tasks, so the result says nothing.
             let _ = worker.join();
         }
     }
@@ -134,7 +131,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Locks, whoever panicked with the lock before: nothing that is locked here is ever half changed.
+/// Locks, also after a panic with the lock held: data that is locked here is never half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     let guard: LockResult<_> = mutex.lock();
     guard.unwrap_or_else(PoisonError::into_inner)

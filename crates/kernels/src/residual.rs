@@ -20,7 +20,7 @@ const TOGETHER: usize = 8;
 /// A basic residual block: `relu(second(relu(first(x))) + shortcut(x))`. Weights are `[k, k, cin, cout]`.
 #[derive(Clone, Copy, Debug)]
 pub struct BasicBlock<'a> {
-    /// Of the first convolution and the shortcut: 1 or 2.
+    /// The stride of the first convolution and the shortcut: 1 or 2.
     pub stride: usize,
     /// 3×3.
     pub first: Folded<'a>,
@@ -71,11 +71,11 @@ impl Block {
         let second = Layer::new(machine, 3, 1, first.conv.cout, second);
         let shortcut = shortcut.map(|folded| Layer::new(machine, 1, stride, cin, folded));
         let added = shortcut.as_ref().map_or((cin, 1), |layer| (layer.conv.cout, stride));
-        assert_eq!(added, (second.conv.cout, stride), "a shortcut has the shape of what it is added to");
+        assert_eq!(added, (second.conv.cout, stride), "a shortcut has the shape of the block's output");
         Self { first, second, shortcut }
     }
 
-    /// Computes the block from the first image, with the others as room; the result is in the first.
+    /// Computes the block from the first image, with the others as work memory; the result is in the first.
     fn run(&self, machine: &Machine, images: &mut [Image; 3]) {
         let [from, middle, other] = images;
         self.first.run(machine, from, middle, None, true);
@@ -105,7 +105,7 @@ impl ResidualNet {
         Self { blocks: blocks.collect(), stem, isa: machine.isa }
     }
 
-    /// Features of an image.
+    /// How many features an image has.
     pub fn features(&self) -> usize {
         self.blocks.last().map_or(self.stem.channels(), |block| block.second.conv.cout)
     }
@@ -131,13 +131,13 @@ impl ResidualNet {
         }
     }
 
-    /// What the blocks read.
+    /// The shape of the blocks' input.
     fn pooled(&self, shape: Shape) -> Shape {
         let (h, w) = max_pool::output(Stem::<7>::output((shape.h, shape.w)));
         Shape { h, w, c: self.stem.channels(), ..shape }
     }
 
-    /// Three images, each with room for the largest.
+    /// Three images, each large enough for the largest.
     fn room(&self, shape: Shape) -> [Image; 3] {
         let first = Layout::bordered(self.pooled(shape));
         let (mut input, mut most) = (first.shape(), first.len());

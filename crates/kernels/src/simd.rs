@@ -1,9 +1,9 @@
-//! One vector of `f32` lanes, whatever the processor calls it: the only arithmetic the kernels are
-//! written in.
+//! A vector of `f32` lanes, for every instruction set: all arithmetic of the kernels uses it.
 //!
-//! A value of a type implementing [`Simd`] is a token: it exists only where its instructions do
-//! (see [`crate::isa`]), so its methods need no further check. Every method is `#[inline(always)]`
-//! because it must be compiled *inside* the `#[target_feature]` entry point that dispatched to it.
+//! A value of a type that implements [`Simd`] is a token: it exists only if the processor has the
+//! instructions (see [`crate::isa`]), so its methods need no further check. Every method is
+//! `#[inline(always)]` because it must be compiled *inside* the `#[target_feature]` entry point that
+//! dispatched to it.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -13,7 +13,7 @@ pub(crate) mod avx512;
 pub(crate) mod neon;
 pub(crate) mod portable;
 
-/// The most lanes any implementation has; sizes of buffers on the stack.
+/// The largest number of lanes of any implementation; the size of buffers on the stack.
 pub(crate) const MAX_LANES: usize = 16;
 
 /// Vector arithmetic of one instruction set.
@@ -30,12 +30,12 @@ pub(crate) trait Simd: Copy + Send + Sync + 'static {
     /// The `LANES` floats at `from`.
     ///
     /// # Safety
-    /// `from` must be readable for `LANES` floats; no alignment is asked for.
+    /// `from` must be readable for `LANES` floats; it need not be aligned.
     unsafe fn load(self, from: *const f32) -> Self::V;
     /// Writes the lanes of `v` to `to`.
     ///
     /// # Safety
-    /// `to` must be writable for `LANES` floats; no alignment is asked for.
+    /// `to` must be writable for `LANES` floats; it need not be aligned.
     unsafe fn store(self, to: *mut f32, v: Self::V);
     /// `a + b`.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
@@ -53,11 +53,11 @@ pub(crate) trait Simd: Copy + Send + Sync + 'static {
     fn max(self, a: Self::V, b: Self::V) -> Self::V;
     /// The smaller of the two.
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
-    /// `value` where `gate > 0`, else 0.
+    /// `value` in lanes with `gate > 0`, else 0.
     fn where_positive(self, gate: Self::V, value: Self::V) -> Self::V;
 
-    /// Whether the three methods below are cheap enough that two rows should share a register for a
-    /// tail of half a register.
+    /// Whether the three methods below are cheap enough for two rows to share a register, if their last
+    /// registers are at most half full.
     const HALVES: bool;
     /// The lower half of `low` and the upper half of `high`.
     fn pair(self, low: Self::V, high: Self::V) -> Self::V;
@@ -82,30 +82,30 @@ pub(crate) trait Simd: Copy + Send + Sync + 'static {
     #[inline(always)]
     unsafe fn load_first(self, from: *const f32, count: usize) -> Self::V {
         if count >= Self::LANES {
-            // SAFETY: the caller vouches for `count >= LANES` floats.
+            // SAFETY: the caller guarantees `count >= LANES` floats.
             return unsafe { self.load(from) };
         }
         let mut lanes = [0.0f32; MAX_LANES];
-        // SAFETY: the caller vouches for `count` floats, fewer than `lanes` holds.
+        // SAFETY: the caller guarantees `count` floats, fewer than `lanes` holds.
         unsafe {
             std::ptr::copy_nonoverlapping(from, lanes.as_mut_ptr(), count);
             self.load(lanes.as_ptr())
         }
     }
 
-    /// Writes the first `count` lanes of `v` to `to` and leaves what lies behind them alone.
+    /// Writes the first `count` lanes of `v` to `to`, and nothing after them.
     ///
     /// # Safety
     /// `to` must be writable for `count` floats.
     #[inline(always)]
     unsafe fn store_first(self, to: *mut f32, v: Self::V, count: usize) {
         if count >= Self::LANES {
-            // SAFETY: the caller vouches for `count >= LANES` floats.
+            // SAFETY: the caller guarantees `count >= LANES` floats.
             unsafe { self.store(to, v) };
             return;
         }
         let mut lanes = [0.0f32; MAX_LANES];
-        // SAFETY: `lanes` holds any register, the caller vouches for `count` floats.
+        // SAFETY: `lanes` holds any register, the caller guarantees `count` floats.
         unsafe {
             self.store(lanes.as_mut_ptr(), v);
             std::ptr::copy_nonoverlapping(lanes.as_ptr(), to, count);

@@ -1,8 +1,8 @@
 //! What happens to a convolution's sums while they are still in registers.
 //!
-//! A sink receives `R` registers at a time, the same channels of `R` pixels, and besides storing
-//! them may gather two sums per channel for a norm. The caller keeps those sums, one row per task,
-//! so that they are added in task order later.
+//! A sink receives `R` registers at a time, the same channels of `R` pixels. It stores them, and may
+//! also compute two sums per channel for a norm. The caller keeps those sums, one row per task, and
+//! adds them in task order later.
 
 use crate::buffer::{Buffer, Shared};
 use crate::simd::Simd;
@@ -12,8 +12,8 @@ pub(crate) trait Sink: Copy + Sync {
     /// Whether [`Sink::put`] adds to `sums`.
     const GATHERS: bool;
 
-    /// Takes `values[r]`, of which `count` lanes count: channels `channel ..` of the pixel that
-    /// begins at offset `at[r]`.
+    /// Takes the first `count` lanes of `values[r]`: channels `channel ..` of the pixel that begins at
+    /// offset `at[r]`.
     ///
     /// # Safety
     /// The pixels must lie inside the sink's images and belong to the calling task.
@@ -45,7 +45,7 @@ impl Sink for Store {
         _: &mut [S::V; 2],
     ) {
         for r in 0..R {
-            // SAFETY: the caller vouches for the pixel.
+            // SAFETY: the caller guarantees the pixel.
             unsafe { simd.store_first(self.0.at(at[r] + channel), values[r], count) };
         }
     }
@@ -68,7 +68,7 @@ impl Sink for Add {
         _: &mut [S::V; 2],
     ) {
         for r in 0..R {
-            // SAFETY: the caller vouches for the pixel. The next one, which another task may be
+            // SAFETY: the caller guarantees the pixel. The next pixel, which another task may be
             // writing, is not even read.
             unsafe {
                 let to = self.0.at(at[r] + channel);
@@ -78,7 +78,7 @@ impl Sink for Add {
     }
 }
 
-/// Stores, and gathers `Σ y` and `Σ y²` for a batch norm.
+/// Stores, and computes `Σ y` and `Σ y²` for a batch norm.
 #[derive(Clone, Copy)]
 pub(crate) struct StoreMoments(pub Shared);
 
@@ -97,19 +97,19 @@ impl Sink for StoreMoments {
         for r in 0..R {
             sums[0] = simd.add(sums[0], values[r]);
             sums[1] = simd.mul_add(values[r], values[r], sums[1]);
-            // SAFETY: the caller vouches for the pixel.
+            // SAFETY: the caller guarantees the pixel.
             unsafe { simd.store_first(self.0.at(at[r] + channel), values[r], count) };
         }
     }
 }
 
-/// Adds a bias and maybe a residual, rectifies if asked to, and stores: a layer's end at inference.
+/// Adds a bias and maybe a residual, applies `ReLU` if requested, and stores: a layer's end at inference.
 #[derive(Clone, Copy)]
 pub(crate) struct Finish<'a, const RELU: bool> {
     pub to: Shared,
-    /// Of every output channel, padded to whole registers.
+    /// One number per output channel, padded to whole registers.
     pub bias: &'a Buffer,
-    /// It lies as the output does.
+    /// It has the layout of the output.
     pub residual: Option<&'a Buffer>,
 }
 
@@ -129,8 +129,8 @@ impl<const RELU: bool> Sink for Finish<'_, RELU> {
         let bias = unsafe { simd.load(self.bias.at(channel)) };
         for r in 0..R {
             let mut value = simd.add(values[r], bias);
-            // SAFETY: the caller vouches for the pixel; a residual lies as the output does, and may be
-            // read a register beyond its end.
+            // SAFETY: the caller guarantees the pixel; a residual has the layout of the output, and may
+            // be read a register beyond its end.
             unsafe {
                 if let Some(residual) = self.residual {
                     value = simd.add(value, simd.load(residual.at(at[r] + channel)));

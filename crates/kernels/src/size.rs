@@ -1,9 +1,9 @@
-//! Sizes that cannot wrap round: a product of dimensions, or a panic that names them.
+//! Sizes that cannot wrap around: a product of dimensions, or a panic that names them.
 
 use crate::buffer::SLACK;
 
-/// The most floats of one buffer: pointers inside an allocation reach no further than `isize::MAX`
-/// bytes.
+/// The largest number of floats of one buffer: pointer offsets inside an allocation are at most
+/// `isize::MAX` bytes.
 pub(crate) const MOST: usize = isize::MAX as usize / size_of::<f32>() - 2 * SLACK;
 
 /// Floats of an array with these dimensions.

@@ -1,4 +1,4 @@
-//! Some sums per channel, gathered by tasks in any order and added in the order of the tasks.
+//! Sums per channel. Tasks compute them in any order; they are added in the order of the tasks.
 
 use crate::buffer::{Buffer, Shared};
 use crate::simd::{MAX_LANES, Simd};
@@ -28,13 +28,12 @@ impl<const K: usize> Sums<K> {
         (Shared::new(data), stride)
     }
 
-    /// Whole registers, whatever their size.
+    /// Whole registers of any size.
     fn stride(&self) -> usize {
         self.channels.next_multiple_of(MAX_LANES)
     }
 
-    /// The totals per channel, added in f64 in the order of the tasks; none if nothing was gathered
-    /// yet.
+    /// The totals per channel, added in f64 in the order of the tasks; empty if there are no sums yet.
     pub fn totals(&self) -> Vec<[f64; K]> {
         let stride = self.stride();
         let mut totals = vec![[0.0; K]; self.channels];
@@ -57,7 +56,7 @@ impl<const K: usize> Sums<K> {
 #[inline(always)]
 pub(crate) unsafe fn add_to_row<S: Simd>(simd: S, row: *mut f32, stride: usize, sums: [S::V; 2]) {
     for (kind, sum) in sums.into_iter().enumerate() {
-        // SAFETY: the caller vouches for the row, which holds whole registers.
+        // SAFETY: the caller guarantees the row, which holds whole registers.
         unsafe {
             let to = row.add(kind * stride);
             simd.store(to, simd.add(simd.load(to), sum));

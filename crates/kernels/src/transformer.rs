@@ -18,7 +18,7 @@ use norm::Norm;
 /// A `LayerNorm`.
 #[derive(Clone, Copy, Debug)]
 pub struct NormParameters<'a> {
-    /// What the normalised numbers are multiplied by.
+    /// The factors of the normalised numbers.
     pub weight: &'a [f32],
     /// Added to them.
     pub bias: &'a [f32],
@@ -64,12 +64,12 @@ pub struct VisionTransformer {
     isa: crate::Isa,
 }
 
-/// Floats of everything for images of one size.
+/// The sizes of work memory for images of one size.
 struct Plan {
     tokens: usize,
-    /// Of the tokens themselves.
+    /// Floats of all tokens.
     narrow: usize,
-    /// Of the widest thing between two layers.
+    /// Floats of the largest intermediate result.
     wide: usize,
     scratch: usize,
 }
@@ -95,14 +95,14 @@ impl VisionTransformer {
         Self { patch, heads, width, patches, blocks, norm: Norm::new(width, norm), isa: machine.isa }
     }
 
-    /// Features of an image.
+    /// How many features an image has.
     pub fn features(&self) -> usize {
         self.width
     }
 
-    /// Computes the features `[n, features]` of images `[n, h, w, 3]`, of which whole patches count.
-    /// `start` is what each token begins with, `[1 + patches, width]`: the class token first, with its
-    /// position, then the positions of the patches.
+    /// Computes the features `[n, features]` of images `[n, h, w, 3]`. Pixels outside whole patches are
+    /// ignored. `start` is the initial value of each token, `[1 + patches, width]`: the class token with
+    /// its position first, then the positions of the patches.
     ///
     /// # Panics
     /// If a length does not fit, an image has no patch, or `machine` has other instructions than the one
@@ -191,9 +191,9 @@ impl Block {
             expand: Pointwise::new(machine, width, parameters.expand),
             contract: Pointwise::new(machine, parameters.expand.bias.len(), parameters.contract),
         };
-        assert_eq!(block.qkv.cout(), 3 * width, "queries, keys and values of {width} numbers");
+        assert_eq!(block.qkv.cout(), 3 * width, "queries, keys and values have {width} numbers each");
         let ends = [block.project.cout(), block.contract.cout()];
-        assert_eq!(ends, [width; 2], "what is added to {width} numbers");
+        assert_eq!(ends, [width; 2], "a layer with a residual has {width} outputs");
         block
     }
 }

@@ -1,5 +1,5 @@
-//! Every convolution kernel, on every instruction set of this machine, against the definition in
-//! f64 on random shapes.
+//! Every convolution kernel, on every instruction set of this machine, against a direct convolution
+//! in f64, on random shapes.
 
 mod support;
 
@@ -8,7 +8,7 @@ use rehearsal_kernels::convolution::{PackedForward, PackedInputGradient, weight_
 use rehearsal_kernels::{Algorithm, Convolution, Image, Isa, Layout, Machine, Pool, Shape, Sums};
 use support::{Noise, conv_input_gradient, conv_weight_gradient, distance, wide};
 
-/// A layer with random contents and what it should give.
+/// A layer with random contents and its expected results.
 struct Case {
     conv: Convolution,
     input: Shape,
@@ -41,7 +41,7 @@ impl Case {
         check_moments(&moments, &expected);
         let forward = distance(&y.to_dense(), &expected);
 
-        // What is there already is added to.
+        // The result is added to the present values.
         let before = vec![0.5; input.len()];
         let mut dx = Image::plain_from(*input, &before);
         PackedInputGradient::new(machine, *conv, w).add(machine, &bordered_g, &mut dx);
@@ -98,8 +98,8 @@ proptest! {
     }
 }
 
-/// The sizes the network has, where other loops run than on small ones: many chunks of tiles,
-/// parts, blocks of channels.
+/// The sizes of the network, which run other loops than small ones: many chunks of tiles, parts, blocks
+/// of channels.
 #[test]
 fn large_layers_agree_with_the_definition() {
     for (conv, input) in [

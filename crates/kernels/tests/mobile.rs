@@ -157,7 +157,7 @@ fn defined(net: &Net, image: &[f32], h: usize, w: usize) -> Vec<f64> {
 }
 
 #[test]
-fn features_are_those_of_the_definition_and_the_same_bits_however_they_are_computed() {
+fn features_are_right_and_the_same_bits_for_every_machine_and_batch() {
     let net = Net::new();
     for (h, w) in [(33, 47), (64, 64), (4, 1), (150, 90)] {
         let images = Numbers(3).take(5 * h * w * 3, 1.0);
@@ -191,7 +191,7 @@ fn features_are_those_of_the_definition_and_the_same_bits_however_they_are_compu
 }
 
 #[test]
-fn what_does_not_fit_together_is_refused() {
+fn arguments_that_do_not_fit_together_are_refused() {
     let net = Net::new();
     let machine = Machine::new(1);
     let packed = net.packed(&machine);

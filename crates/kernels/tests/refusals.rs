@@ -1,8 +1,7 @@
-//! What does not fit together is refused with a sentence, whatever it is: kernels compute only on
-//! the shapes they were made for.
+//! Kernels refuse arguments that do not fit together, with their own messages.
 //!
-//! Each case is a right one in which some numbers have slipped. It must run if it is still right,
-//! and panic with a sentence of ours if not; that it never does anything else shows under valgrind
+//! Each case is a correct call in which some numbers are changed by chance. It must run if it is still
+//! correct, and otherwise panic with a message of the kernels. valgrind shows that it does nothing else
 //! (`CONTRIBUTING.md`).
 
 mod support;
@@ -16,8 +15,8 @@ use rehearsal_kernels::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use support::{Noise, Parameters};
 
-/// Whether `f` ran; if it panicked, checks that it did so with a sentence of ours, not by an index
-/// or a division.
+/// Whether `f` ran. If it panicked, checks that this was a message of the kernels, not an index or a
+/// division.
 fn runs<T>(f: impl FnOnce() -> T) -> bool {
     let Err(panic) = catch_unwind(AssertUnwindSafe(f)) else {
         return true;
@@ -30,7 +29,7 @@ fn runs<T>(f: impl FnOnce() -> T) -> bool {
     false
 }
 
-/// What is added to a right number: mostly nothing.
+/// Added to a correct number: mostly 0.
 fn slip() -> impl Strategy<Value = isize> {
     prop_oneof![14 => Just(0isize), 1 => -4..5isize]
 }
@@ -39,7 +38,7 @@ fn slips() -> impl Strategy<Value = [isize; 4]> {
     [slip(), slip(), slip(), slip()]
 }
 
-/// Mostly what is right, which is `true`.
+/// Mostly `true`, which is correct.
 fn mostly() -> impl Strategy<Value = bool> {
     prop_oneof![9 => Just(true), 1 => Just(false)]
 }
@@ -53,7 +52,7 @@ fn slipped_shape(Shape { n, h, w, c }: Shape, by: [isize; 4]) -> Shape {
     Shape { n, h, w, c }
 }
 
-/// An instruction set of this machine: mostly its best.
+/// An instruction set of this machine: mostly the best.
 fn isas() -> impl Strategy<Value = Isa> {
     let all = Isa::available();
     prop_oneof![4 => Just(Isa::detect()), 1 => proptest::sample::select(all)]
@@ -71,7 +70,7 @@ fn layout(shape: Shape, bordered: bool) -> Layout {
     if bordered { Layout::bordered(shape) } else { Layout::plain(shape) }
 }
 
-/// So many times as many cases as usual, which `PROPTEST_CASES` says.
+/// `times` as many cases as usual; `PROPTEST_CASES` sets the usual number.
 fn config(times: u32) -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: times * usual.cases, failure_persistence: None, ..usual }
@@ -81,7 +80,7 @@ proptest! {
     #![proptest_config(config(4))]
 
     #[test]
-    fn a_layer_runs_on_its_own_shapes_alone(
+    fn a_layer_runs_only_on_its_own_shapes(
         (kernel, stride) in prop_oneof![Just((3, 1)), Just((3, 2)), Just((1, 2)), Just((1, 1))],
         (cin, cout) in (1usize..20, 1usize..20),
         (n, h, w) in (1usize..4, 1usize..10, 1usize..10),
@@ -140,7 +139,7 @@ proptest! {
     }
 }
 
-/// Lengths of one layer's slices or statistics that have slipped.
+/// Changes to the lengths of one layer's slices or statistics.
 fn in_some_layer() -> impl Strategy<Value = (usize, [isize; 3])> {
     (0usize..20, [slip(), slip(), slip()])
 }
@@ -197,7 +196,7 @@ proptest! {
         prop_assert_eq!(runs(|| engine.forward_batch(&packed, &images, true)), fits);
         prop_assert_eq!(runs(|| engine.forward_batch(&packed, &images, false)), fits);
 
-        // Statistics of other channels, or of a layer less.
+        // Statistics of other channels, or of one layer fewer.
         let (layer, [mean, variance, _]) = by_running;
         let mut statistics: Vec<_> = arch.layers().0.iter().map(|layer| layer.conv.cout).map(|c| {
             Statistics { mean: vec![0.0; c], variance: vec![1.0; c] }
@@ -222,7 +221,7 @@ proptest! {
 
 const HALF: usize = 1 << (usize::BITS / 2);
 
-/// Sizes whose products wrap round, to 0 or to something small, must not pass for small.
+/// Sizes whose products wrap around, to 0 or to a small number, must not count as small.
 #[test]
 fn sizes_beyond_memory_are_refused() {
     let one = Shape { n: 1, h: 1, w: 1, c: 1 };
@@ -260,7 +259,7 @@ fn sizes_beyond_memory_are_refused() {
 }
 
 #[test]
-fn nothing_is_no_batch() {
+fn an_empty_batch_is_refused() {
     let arch = Architecture { width: 2, channels: 1, image_height: 3, image_width: 3 };
     let engine = Engine::new(arch, Machine::new(1));
     let parameters = Parameters::random(arch, 1);
@@ -270,7 +269,7 @@ fn nothing_is_no_batch() {
     assert_eq!(panic.downcast_ref(), Some(&"a batch has at least one image"));
 }
 
-/// The same dimensions and instructions suffice, and whoever packed chose the algorithm.
+/// The same dimensions and instructions suffice; the engine that packed chose the algorithm.
 #[test]
 fn an_engine_may_use_what_another_one_packed_and_taped() {
     let arch = Architecture { width: 8, channels: 1, image_height: 8, image_width: 8 };

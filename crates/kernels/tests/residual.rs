@@ -137,7 +137,7 @@ fn defined(net: &Net, image: &[f32], h: usize, w: usize) -> Vec<f64> {
 }
 
 #[test]
-fn features_are_those_of_the_definition_and_the_same_bits_however_they_are_computed() {
+fn features_are_right_and_the_same_bits_for_every_machine_and_batch() {
     let net = Net::new();
     for (h, w, n) in [(33, 47, 9), (64, 64, 3), (4, 1, 2)] {
         let images = Numbers(3).take(n * h * w * 3, 1.0);
@@ -167,7 +167,7 @@ fn features_are_those_of_the_definition_and_the_same_bits_however_they_are_compu
 }
 
 #[test]
-fn what_does_not_fit_together_is_refused() {
+fn arguments_that_do_not_fit_together_are_refused() {
     let net = Net::new();
     let machine = Machine::new(1);
     let packed = net.packed(&machine);
@@ -192,6 +192,6 @@ fn what_does_not_fit_together_is_refused() {
     let good = BasicBlock { stride: 2, first, second, shortcut };
     assert!(!refuses(&good));
     assert!(refuses(&BasicBlock { stride: 3, ..good }));
-    assert!(refuses(&BasicBlock { shortcut: None, ..good }), "another shape than what it is added to");
+    assert!(refuses(&BasicBlock { shortcut: None, ..good }), "another shape than the output");
     assert!(refuses(&BasicBlock { second: first, ..good }));
 }

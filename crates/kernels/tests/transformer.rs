@@ -148,7 +148,7 @@ fn gelu(x: f64) -> f64 {
 }
 
 #[test]
-fn features_are_those_of_the_definition_and_the_same_bits_however_they_are_computed() {
+fn features_are_right_and_the_same_bits_for_every_machine_and_batch() {
     // Heads that fill registers and that do not; fewer tokens than a register, and more than a task's
     // rows.
     for (patch, heads, width, hidden, h, w) in [(4, 2, 32, 70, 40, 33), (2, 3, 33, 48, 20, 24), (5, 1, 20, 20, 5, 9)] {
@@ -181,7 +181,7 @@ fn features_are_those_of_the_definition_and_the_same_bits_however_they_are_compu
 }
 
 #[test]
-fn what_does_not_fit_together_is_refused() {
+fn arguments_that_do_not_fit_together_are_refused() {
     let net = Net::new(4, 2, 32, 70);
     let machine = Machine::new(1);
     let packed = net.packed(&machine);

@@ -1,4 +1,4 @@
-//! How well each task is known after each task: what a run is judged by.
+//! The accuracy on each task after each task: what a run is judged by.
 
 use std::error::Error;
 use std::fmt;
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// It grows by a row whenever a task has been learned, so a run in progress has a smaller matrix,
 /// never one with holes. Only the tasks seen so far are stored: the others were not tested. It is
-/// written as a square list of lists with null in their place, so that any tool can load it as an
-/// array; zeros, which stood there once, are read too.
+/// written as a square list of lists with null for tasks not seen, so that any tool can load it as
+/// an array. Older files have zeros there; they are read too.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Vec<Option<f64>>>", into = "Vec<Vec<Option<f64>>>")]
 pub struct AccuracyMatrix {
@@ -27,8 +27,8 @@ impl AccuracyMatrix {
     ///
     /// # Errors
     ///
-    /// If the row does not hold one accuracy per task seen, the new one included, or one is not a
-    /// fraction. The matrix is then left as it was.
+    /// If the row does not have one accuracy per task seen, the new one included, or one is not a
+    /// fraction. The matrix is then not changed.
     pub fn push_row(&mut self, row: Vec<f64>) -> Result<(), MatrixError> {
         let after = self.rows.len();
         if row.len() != after + 1 {
@@ -47,8 +47,8 @@ impl AccuracyMatrix {
         self.rows.len()
     }
 
-    /// The accuracy on `task` after task `after`; `None` if that was not tested: `task` was unseen
-    /// then, or `after` is yet to be learned.
+    /// The accuracy on `task` after task `after`; `None` if it was not tested: `task` was not seen
+    /// then, or `after` has not been learned yet.
     pub fn get(&self, after: usize, task: usize) -> Option<f64> {
         self.rows.get(after)?.get(task).copied()
     }
@@ -103,7 +103,7 @@ impl TryFrom<Vec<Vec<Option<f64>>>> for AccuracyMatrix {
 pub enum MatrixError {
     /// A row has too few or too many entries.
     RowLength {
-        /// The row, that is the task just learned.
+        /// The row: the task just learned.
         after: usize,
         /// How many entries it should have.
         expected: usize,
@@ -141,7 +141,7 @@ impl fmt::Display for MatrixError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RowLength { after, expected, found } => {
-                write!(f, "the accuracies after task {after} should be {expected} in number, not {found}")
+                write!(f, "the row after task {after} should have {expected} entries, not {found}")
             }
             Self::NotAFraction { after, task, value } => {
                 write!(f, "the accuracy on task {task} after task {after} should be between 0 and 1, not {value}")
@@ -174,7 +174,7 @@ pub(crate) mod tests {
         matrix
     }
 
-    /// Any matrix of up to seven tasks, with more zeros than chance would give: they are the
+    /// Any matrix of up to seven tasks, with more zeros than chance would give: zeros are the
     /// denominators that matter.
     pub(crate) fn any_matrix() -> impl Strategy<Value = AccuracyMatrix> {
         let fraction = || prop_oneof![1 => Just(0.0), 4 => 0.0..=1.0];
@@ -196,7 +196,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_was_not_tested_is_none_and_null_and_once_was_zero() {
+    fn an_accuracy_that_was_not_tested_is_none_and_null_and_zero_in_older_files() {
         let matrix = matrix([vec![0.5], vec![0.25, 0.75]]);
         assert_eq!(matrix.tasks_seen(), 2);
         assert_eq!([matrix.get(1, 0), matrix.get(0, 1), matrix.get(2, 0)], [Some(0.25), None, None]);
@@ -209,7 +209,7 @@ pub(crate) mod tests {
     #[test]
     fn malformed_json_is_refused_with_the_reason() {
         for (json, reason) in [
-            ("[[0.5],[0.5,0.5]]", "after task 0 should be 2 in number, not 1"),
+            ("[[0.5],[0.5,0.5]]", "the row after task 0 should have 2 entries, not 1"),
             ("[[0.5,0],[0.5,-0.1]]", "on task 1 after task 1 should be between 0 and 1, not -0.1"),
             ("[[0.5,0.1],[0.5,0.5]]", "on task 1, unseen after task 0, should be null, not 0.1"),
             ("[[0.5,null],[null,0.5]]", "on task 0 after task 1 should be between 0 and 1, not null"),
@@ -230,7 +230,7 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn what_is_read_is_what_was_written_or_an_error(
+        fn a_matrix_is_read_as_it_was_written_or_refused(
             rows in vec(vec(prop_oneof![Just(None), Just(Some(0.0)), Just(Some(1.0)), any::<f64>().prop_map(Some)], 0..4), 0..4)
         ) {
             if let Ok(matrix) = AccuracyMatrix::try_from(rows.clone()) {

@@ -1,15 +1,15 @@
-//! The bootstrap: how a mean would spread if its values were drawn again from themselves.
+//! The bootstrap: how much a mean varies if its values are drawn again, with replacement.
 
-/// Draws of as many values as there are.
+/// How many samples are drawn, each of the size of the data.
 const DRAWS: usize = 10_000;
-/// What the draws begin with: always the same, so that an interval is the same every time.
+/// Always the same, so that an interval is the same every time.
 const SEED: u64 = 20_250_601;
 /// Both tails together.
 const ALPHA: f64 = 0.05;
 
 /// The 95 % percentile interval of the mean of some values.
 ///
-/// It does not assume a shape, but knows no value that was not seen: of few values it is too narrow.
+/// It assumes no distribution, but knows only values that were seen: with few values it is too narrow.
 pub(crate) fn interval(values: &[f64]) -> [f64; 2] {
     let mut draws = Draws(SEED);
     let mut mean = || (0..values.len()).map(|_| values[draws.below(values.len())]).sum::<f64>() / values.len() as f64;
@@ -18,7 +18,7 @@ pub(crate) fn interval(values: &[f64]) -> [f64; 2] {
     [quantile(&means, ALPHA / 2.0), quantile(&means, 1.0 - ALPHA / 2.0)]
 }
 
-/// Between the two nearest of sorted values.
+/// A quantile of sorted values, interpolated between the two nearest.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let below = place.floor() as usize;
@@ -26,7 +26,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
 }
 
-/// Random numbers by Steele, Lea and Flood's `SplitMix64`, which a few lines of any language repeat.
+/// Random numbers by Steele, Lea and Flood's `SplitMix64`, which is a few lines in any language.
 struct Draws(u64);
 
 impl Draws {

@@ -1,8 +1,8 @@
-//! How closely two quantities go together.
+//! Correlations of two quantities.
 
 use crate::ranks::mean_ranks;
 
-/// Pearson's correlation of pairs; none below two pairs, or where one of the two never changes.
+/// Pearson's correlation of pairs; `None` for fewer than two pairs, or if all values of one side are equal.
 ///
 /// ```
 /// assert_eq!(rehearsal_measure::pearson(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]), Some(1.0));
@@ -10,7 +10,7 @@ use crate::ranks::mean_ranks;
 ///
 /// # Panics
 ///
-/// If there are not as many of the one as of the other.
+/// If the two sides differ in length.
 pub fn pearson(a: &[f64], b: &[f64]) -> Option<f64> {
     assert_eq!(a.len(), b.len(), "pairs");
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -23,11 +23,11 @@ pub fn pearson(a: &[f64], b: &[f64]) -> Option<f64> {
     (a.len() > 1 && scale > 0.0 && correlation.is_finite()).then(|| correlation.clamp(-1.0, 1.0))
 }
 
-/// Spearman's correlation of pairs: Pearson's of their ranks, equal values at their mean rank.
+/// Spearman's correlation of pairs: Pearson's of their ranks. Equal values have their mean rank.
 ///
 /// # Panics
 ///
-/// If there are not as many of the one as of the other.
+/// If the two sides differ in length.
 pub fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     pearson(&mean_ranks(a).ranks, &mean_ranks(b).ranks)
 }
@@ -40,7 +40,7 @@ mod tests {
         assert!((found.unwrap() - expected).abs() < 1e-12, "{found:?}, expected {expected}");
     }
 
-    /// The numbers are the textbook's formula in Python's floats; the ranks of b are 1, 2, 3.5, 5, 3.5.
+    /// The numbers are from the textbook's formula in Python's floats; the ranks of b are 1, 2, 3.5, 5, 3.5.
     #[test]
     fn correlations_are_those_of_the_textbook() {
         let (a, b) = ([1.0, 2.0, 3.0, 4.0, 5.0], [5.0, 6.0, 7.0, 8.0, 7.0]);

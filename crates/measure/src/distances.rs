@@ -1,17 +1,16 @@
-//! How far apart embeddings and class proxies lie, and how far proxies move.
+//! How far apart embeddings and class proxies are, and how far proxies move.
 //!
 //! Sets of vectors are row-major slices: `[n, dimension]`. Sums run in `f64`: the differences of
 //! nearby `f32` vectors are small, and those of a step are averaged over thousands of steps.
 
 use serde::{Deserialize, Serialize};
 
-/// A Euclidean distance, or a mean of some, seen in both ways.
+/// A Euclidean distance, or a mean of distances, with and without the lengths of the vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distance {
     /// Between the vectors as they are.
     pub raw: f64,
-    /// Between their directions, that is the vectors scaled to length 1; a vector of zeros has none
-    /// and stays zero.
+    /// Between the vectors scaled to length 1; a vector of zeros stays zero.
     pub normalised: f64,
 }
 
@@ -36,8 +35,8 @@ impl Distance {
     }
 }
 
-/// Mean distance over all pairs of a set of embeddings: how spread out they are. `None` below two
-/// embeddings.
+/// Mean distance over all pairs of a set of embeddings: how spread out they are. `None` for fewer than
+/// two embeddings.
 ///
 /// # Panics
 ///

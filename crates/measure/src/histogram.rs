@@ -21,7 +21,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// An empty one.
+    /// An empty histogram.
     ///
     /// # Panics
     ///
@@ -44,7 +44,7 @@ impl Histogram {
         }
     }
 
-    /// How many values were counted, outside the bins included.
+    /// How many values were counted, including those outside the bins.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum::<u64>() + self.below + self.above
     }

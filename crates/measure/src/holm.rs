@@ -1,7 +1,7 @@
-//! Holm's correction: of many comparisons, some look clear by chance.
+//! Holm's correction: of many comparisons, some look significant by chance.
 
-/// Adjusts the p-values of comparisons that share a table, in their order, so that comparing each
-/// with a level keeps the chance of *any* false alarm below it.
+/// Adjusts the p-values of comparisons that share a table, and keeps their order. If each adjusted value
+/// is compared with a level, the probability of *any* false positive is at most that level.
 ///
 /// # Panics
 ///
@@ -13,7 +13,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![0.0; p.len()];
     let mut highest: f64 = 0.0;
     for (smaller, &i) in order.iter().enumerate() {
-        // No comparison may look clearer than one with a smaller p-value.
+        // No comparison may look more significant than one with a smaller p-value.
         highest = highest.max((p.len() - smaller) as f64 * p[i]).min(1.0);
         adjusted[i] = highest;
     }

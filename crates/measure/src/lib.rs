@@ -1,13 +1,11 @@
 //! Results of continual learning as numbers.
 //!
-//! A run learns its tasks one after another and is tested on all of them after each. What those
-//! tests say is an
-//! [`AccuracyMatrix`]; every measure of the run is a pure function of it, listed in [`METRICS`]. What replay does to
-//! the embedding space is told by the distances: [`inner_distance`], [`distance_to_proxies`] and
-//! [`proxy_drift`]. [`pearson`] and [`spearman`] say how closely two quantities go together.
-//! Whether two ways of learning differ, and how far, is told by [`OverSeeds`],
-//! [`Paired`] and [`wilcoxon`] over pairs of runs, [`mcnemar`] over test images, and [`holm`] where
-//! several such comparisons share a table.
+//! A run learns its tasks one after another and is tested after each task. The accuracies of these
+//! tests are an [`AccuracyMatrix`]; every measure of the run is a pure function of it, listed in
+//! [`METRICS`]. Three distances measure what replay does to the embedding space: [`inner_distance`],
+//! [`distance_to_proxies`] and [`proxy_drift`]. [`pearson`] and [`spearman`] correlate two quantities.
+//! [`OverSeeds`], [`Paired`] and [`wilcoxon`] over pairs of runs, and [`mcnemar`] over test images, say
+//! whether two variants differ, and how much; [`holm`] corrects for several comparisons in one table.
 //!
 //! Tasks and classes are counted from 0, accuracies are fractions.
 //!
@@ -31,6 +29,7 @@
 #![forbid(unsafe_code)]
 
 mod accuracy_matrix;
+mod anytime;
 mod bootstrap;
 mod correlation;
 mod distances;
@@ -45,6 +44,7 @@ mod student;
 mod wilcoxon;
 
 pub use accuracy_matrix::{AccuracyMatrix, MatrixError};
+pub use anytime::{InsideTest, average_anytime_accuracy, worst_case_accuracy};
 pub use correlation::{pearson, spearman};
 pub use distances::{Distance, distance_to_proxies, inner_distance, proxy_drift};
 pub use histogram::Histogram;

@@ -1,7 +1,7 @@
-//! McNemar's test: do two classifiers err on different images of the same test set?
+//! McNemar's test: is one of two classifiers better, on the same test images?
 
-/// Below so many images on which they disagree, the p-value is exact; from there on the χ² law is
-/// near.
+/// With fewer images on which they disagree, the p-value is exact; otherwise the χ² approximation is
+/// good enough.
 const FEWEST_APPROXIMATE: u64 = 25;
 
 /// What McNemar's test says about two classifiers tested on the same images.
@@ -11,23 +11,22 @@ pub struct McNemar {
     pub only_first: u64,
     /// Images that only the second classifier gets right.
     pub only_second: u64,
-    /// How likely a disagreement at least this one-sided is by chance alone.
+    /// The probability of a disagreement at least this one-sided by chance alone.
     pub p: f64,
-    /// χ² with continuity correction; `None` where `p` is the exact binomial one.
+    /// χ² with continuity correction; `None` if `p` is the exact binomial one.
     pub chi_squared: Option<f64>,
 }
 
 impl McNemar {
-    /// The size of the effect, Cohen's g: by how much the second's share of the disagreements is
-    /// above one half, from −0.5 to 0.5; `None` if they never disagree.
+    /// The size of the effect, Cohen's g: the second classifier's share of the disagreements minus
+    /// one half, from −0.5 to 0.5; `None` if they never disagree.
     pub fn effect(&self) -> Option<f64> {
         let disagreements = self.only_first + self.only_second;
         (disagreements > 0).then(|| self.only_second as f64 / disagreements as f64 - 0.5)
     }
 }
 
-/// Tests the numbers of images that only the one or only the other classifier gets right,
-/// two-sided.
+/// Tests, two-sided, how many images only one of the two classifiers gets right.
 pub fn mcnemar(only_first: u64, only_second: u64) -> McNemar {
     let disagreements = only_first + only_second;
     if disagreements < FEWEST_APPROXIMATE {
@@ -40,8 +39,8 @@ pub fn mcnemar(only_first: u64, only_second: u64) -> McNemar {
     McNemar { only_first, only_second, p: libm::erfc((chi_squared / 2.0).sqrt()), chi_squared: Some(chi_squared) }
 }
 
-/// Counts where two classifiers disagree, from what each got right of the same images in the same
-/// order, and tests it.
+/// Counts the images on which two classifiers disagree, and tests them. `first` and `second` say which
+/// images each gets right, in the same order.
 ///
 /// # Panics
 ///
@@ -52,7 +51,7 @@ pub fn mcnemar_of(first: &[bool], second: &[bool]) -> McNemar {
     mcnemar(count(first, second), count(second, first))
 }
 
-/// Twice the chance that of `n` fair coins at most `fewer` show heads.
+/// Twice the probability that at most `fewer` of `n` fair coins show heads.
 fn exact_p(n: u64, fewer: u64) -> f64 {
     let mut ways = 1.0; // n over i, exact below 2^53
     let mut at_most = 0.0;
@@ -92,7 +91,7 @@ mod tests {
         assert_near(mcnemar(0, 0).p, 1.0);
         assert_eq!(mcnemar(0, 0).effect(), None);
         assert_near(mcnemar(5, 5).p, 1.0);
-        // The correction, taken as it is written, leaves a little: 1 / 100.
+        // The continuity correction leaves a little: 1 / 100.
         assert_near(mcnemar(50, 50).chi_squared.unwrap(), 0.01);
     }
 

@@ -1,11 +1,11 @@
-//! What an accuracy matrix says about a run, one number at a time.
+//! Measures of a run, each a number computed from its accuracy matrix.
 //!
 //! Below, `A[i][t]` is the accuracy on task `t` after task `i`, and `T` the last task learned: a
 //! run in progress is measured by its state so far. "Old" tasks are those before the last. A
-//! measure is `None` where it is undefined, as forgetting is after a single task.
+//! measure is `None` if it is undefined, as forgetting is after a single task.
 //!
-//! Forward transfer is left out: it compares the accuracy on tasks *before* they are learned with
-//! that of an untrained network, and the matrix holds neither.
+//! Forward transfer is not here: it is about tasks *before* they are learned, which the matrix does not contain.
+//! For tests inside tasks, see [`average_anytime_accuracy`](crate::average_anytime_accuracy).
 
 use crate::AccuracyMatrix;
 
@@ -44,11 +44,10 @@ pub fn accuracy(matrix: &AccuracyMatrix) -> Option<f64> {
     mean(matrix.rows().last()?.iter().copied())
 }
 
-/// Mean accuracy lost on old tasks since they were known best: mean over t of `max_i A[i][t] −
-/// A[T][t]`.
+/// Mean accuracy lost on old tasks since their best: mean over t of `max_i A[i][t] − A[T][t]`.
 ///
 /// The maximum is over all stages. The paper writes it over `i ≤ t`, which is
-/// [`forgetting_from_first`], but prints numbers that only this one fits.
+/// [`forgetting_from_first`], but only this definition gives the paper's numbers.
 pub fn forgetting(matrix: &AccuracyMatrix) -> Option<f64> {
     let (last, earlier) = matrix.rows().split_last()?;
     let best = |task: usize| earlier[task..].iter().map(|row| row[task]).fold(last[task], f64::max);
@@ -57,14 +56,14 @@ pub fn forgetting(matrix: &AccuracyMatrix) -> Option<f64> {
 
 /// Mean accuracy lost on old tasks since they were learned: mean over t of `A[t][t] − A[T][t]`.
 ///
-/// Negative if they were learned better by learning others.
+/// Negative if learning other tasks improved old ones.
 pub fn forgetting_from_first(matrix: &AccuracyMatrix) -> Option<f64> {
     let (last, earlier) = matrix.rows().split_last()?;
     mean(earlier.iter().enumerate().map(|(task, row)| row[task] - last[task]))
 }
 
-/// What share of their first accuracy old tasks have kept, all together: the sum over t of
-/// `A[T][t]` over the sum of `A[t][t]`, not capped at 1. `None` if nothing was known at first.
+/// The share of their first accuracy that old tasks have kept, all together: the sum over t of
+/// `A[T][t]` over the sum of `A[t][t]`, not capped at 1. `None` if all first accuracies are 0.
 ///
 /// A mean of the shares of single tasks, as in the paper ([`average_retention_rate`]), says 600 % of
 /// a run in which one task began at 1 % and ended at 30 %.
@@ -79,13 +78,12 @@ pub fn average_retention_rate(matrix: &AccuracyMatrix) -> RetentionRate {
     RetentionRate::new(earlier.iter().enumerate().map(|(task, row)| (row[task], last[task])))
 }
 
-/// A mean of the shares that single tasks have kept, and what it leaves out.
+/// A mean of the shares that single tasks have kept, and how many tasks it leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RetentionRate {
     /// The mean share kept, 1 if nothing was lost; `None` if no task has one.
     pub value: Option<f64>,
-    /// Tasks left out of the mean because their first accuracy was 0, of which no share can be
-    /// kept.
+    /// Tasks left out of the mean because their first accuracy was 0: a share of it is undefined.
     pub left_out: usize,
 }
 
@@ -96,15 +94,15 @@ impl RetentionRate {
     }
 }
 
-/// Mean accuracy on all stages of what was seen by then: mean over i of the mean over t ≤ i of
-/// `A[i][t]`.
+/// Mean over all stages of the mean accuracy on the tasks seen by then: mean over i of the mean over
+/// t ≤ i of `A[i][t]`.
 pub fn average_incremental_accuracy(matrix: &AccuracyMatrix) -> Option<f64> {
     mean(matrix.rows().iter().filter_map(|row| mean(row.iter().copied())))
 }
 
-/// What learning other tasks gave to old ones: mean over t of `A[T][t] − A[t][t]`.
+/// How much other tasks improved old ones: mean over t of `A[T][t] − A[t][t]`.
 ///
-/// [`forgetting_from_first`] with the sign turned: papers report either, so both have their name here.
+/// It is [`forgetting_from_first`] with the opposite sign: papers report one or the other, so both are here.
 pub fn backward_transfer(matrix: &AccuracyMatrix) -> Option<f64> {
     let (last, earlier) = matrix.rows().split_last()?;
     mean(earlier.iter().enumerate().map(|(task, row)| last[task] - row[task]))
@@ -112,16 +110,15 @@ pub fn backward_transfer(matrix: &AccuracyMatrix) -> Option<f64> {
 
 /// Mean accuracy on a task `k` tasks after it was learned: mean over t of `A[t + k][t]`.
 ///
-/// Over `k` in `0..matrix.tasks_seen()` it is the curve of how tasks fade.
+/// Over `k` in `0..matrix.tasks_seen()` it is the curve of forgetting.
 pub fn accuracy_after(matrix: &AccuracyMatrix, k: usize) -> Option<f64> {
     mean(matrix.rows().iter().skip(k).enumerate().map(|(task, later)| later[task]))
 }
 
-/// What share of their first accuracy tasks have kept `k` tasks later, all together: the sum over t
+/// The share of their first accuracy that tasks have kept `k` tasks later, all together: the sum over t
 /// of `A[t + k][t]` over the sum of `A[t][t]`.
 ///
-/// Over `k` in `0..matrix.tasks_seen()` it is the curve of how tasks fade, whatever they started
-/// from.
+/// Over `k` in `0..matrix.tasks_seen()` it is the curve of forgetting, relative to first accuracies.
 pub fn retention_after(matrix: &AccuracyMatrix, k: usize) -> Option<f64> {
     ratio_of_sums(first_and_after(matrix, k))
 }
@@ -131,13 +128,13 @@ pub fn average_retention_rate_after(matrix: &AccuracyMatrix, k: usize) -> Retent
     RetentionRate::new(first_and_after(matrix, k))
 }
 
-/// Of every task that has `k` successors: its accuracy at first, and after them.
+/// For every task that has `k` successors: its first accuracy, and its accuracy after them.
 fn first_and_after(matrix: &AccuracyMatrix, k: usize) -> impl Iterator<Item = (f64, f64)> {
     let (first, later) = (matrix.rows().iter(), matrix.rows().iter().skip(k));
     first.zip(later).enumerate().map(|(task, (first, later))| (first[task], later[task]))
 }
 
-/// The sum of the later over the sum of the first; `None` if that is nothing.
+/// The sum of the later accuracies over the sum of the first; `None` if the latter is 0.
 fn ratio_of_sums(first_and_later: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let (first, later) = first_and_later.fold((0.0, 0.0), |sums, (first, later)| (sums.0 + first, sums.1 + later));
     (first > 0.0).then(|| later / first)
@@ -182,7 +179,7 @@ mod tests {
         assert_near(retention(&v10()), 1.55 / 2.4);
         assert_near(average_incremental_accuracy(&v10()), 0.738_541_67);
         assert_near(backward_transfer(&v10()), -0.283_333_33);
-        // What a maximum over the tasks of a stage, not over the stages of a task, would give.
+        // A maximum over the tasks of a stage, instead of the stages of a task, would give this.
         for wrong_axis in [forgetting(&v10()), forgetting_from_first(&v10())] {
             assert!((wrong_axis.unwrap() - 0.2625).abs() > 1e-3);
         }

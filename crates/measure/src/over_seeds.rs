@@ -1,6 +1,8 @@
-//! A measure over runs that differ in their seed only.
+//! A measure over runs that differ only in their seed.
 
 use serde::{Deserialize, Serialize};
+
+use crate::student;
 
 /// Mean and spread of a measure over seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,7 +16,7 @@ pub struct OverSeeds {
 }
 
 impl OverSeeds {
-    /// Of the values of some runs; `None` without a run.
+    /// From the values of some runs; `None` without a run.
     pub fn from_values(values: &[f64]) -> Option<Self> {
         let n = values.len();
         let mean = values.iter().sum::<f64>() / n as f64;
@@ -23,9 +25,26 @@ impl OverSeeds {
     }
 }
 
+impl OverSeeds {
+    /// The 95 % interval of the mean by Student's t; one run has none.
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        let (freedom, deviation) = (self.n.checked_sub(1).filter(|&freedom| freedom > 0)?, self.deviation?);
+        let half = student::quantile(freedom) * deviation / (self.n as f64).sqrt();
+        Some([self.mean - half, self.mean + half])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_interval_of_a_mean_is_students() {
+        // t of 2 degrees of freedom is 4.302653 at 97.5 %.
+        let [low, high] = OverSeeds::from_values(&[1.0, 2.0, 3.0]).unwrap().interval().unwrap();
+        assert!((high - 2.0 - 4.302_653 / 3.0_f64.sqrt()).abs() < 1e-5 && (low + high - 4.0).abs() < 1e-12);
+        assert_eq!(OverSeeds::from_values(&[1.0]).unwrap().interval(), None);
+    }
 
     #[test]
     fn the_deviation_is_that_of_a_sample() {

@@ -1,10 +1,10 @@
-//! How far paired runs differ, how surely, and what so many pairs could have shown.
+//! How far paired runs differ, how certain that is, and which difference such pairs could show.
 
 use serde::Serialize;
 
 use crate::{OverSeeds, bootstrap, student};
 
-/// The mean of some paired differences, with what is known about it.
+/// The mean of paired differences, with its intervals, effect size and power.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Paired {
     /// How many pairs.
@@ -17,27 +17,24 @@ pub struct Paired {
     pub interval: Option<[f64; 2]>,
     /// The same by the bootstrap, from percentiles of 10,000 draws with a fixed seed.
     pub bootstrap: Option<[f64; 2]>,
-    /// The size of the effect, Cohen's d for pairs: the mean in standard deviations; none without a
+    /// The size of the effect, Cohen's d for pairs: the mean in standard deviations; `None` without a
     /// spread.
     pub effect: Option<f64>,
-    /// The smallest true mean difference that a two-sided paired t test at 5 % would see 4 times in
-    /// 5, with so many pairs and this spread.
+    /// The smallest true mean difference that a two-sided paired t test at 5 % would find 4 times in
+    /// 5, with this number of pairs and this spread.
     pub detectable: Option<f64>,
 }
 
 impl Paired {
-    /// Of the differences of some pairs; `None` without a pair.
+    /// From the differences of some pairs; `None` without a pair.
     pub fn from_differences(differences: &[f64]) -> Option<Self> {
-        let OverSeeds { n, mean, deviation } = OverSeeds::from_values(differences)?;
-        let interval = deviation.map(|deviation| {
-            let half = student::quantile(n - 1) * deviation / (n as f64).sqrt();
-            [mean - half, mean + half]
-        });
+        let over = OverSeeds::from_values(differences)?;
+        let OverSeeds { n, mean, deviation } = over;
         Some(Self {
             n,
             mean,
             deviation,
-            interval,
+            interval: over.interval(),
             bootstrap: deviation.map(|_| bootstrap::interval(differences)),
             effect: deviation.filter(|&deviation| deviation > 0.0).map(|deviation| mean / deviation),
             detectable: deviation.map(|deviation| student::detectable(n) * deviation),

@@ -1,10 +1,10 @@
-//! Student's t: how wide the interval of a mean is, and which differences a test can see.
+//! Student's t: how wide the interval of a mean is, and which differences a test can find.
 
 use std::f64::consts::{FRAC_2_PI, SQRT_2};
 
 /// Both tails of an interval or a test together.
 const ALPHA: f64 = 0.05;
-/// How often a difference is to be seen: 4 times in 5.
+/// How often the test should find a difference: 4 times in 5.
 const POWER: f64 = 0.8;
 /// Steps of Simpson's rule.
 const STEPS: u32 = 2000;
@@ -15,7 +15,7 @@ pub(crate) fn quantile(freedom: usize) -> f64 {
 }
 
 /// The smallest mean difference, in standard deviations of single differences, that a two-sided
-/// paired t test at 5 % sees 4 times in 5.
+/// paired t test at 5 % finds 4 times in 5.
 pub(crate) fn detectable(pairs: usize) -> f64 {
     let (critical, spreads) = (quantile(pairs - 1), spreads(pairs - 1));
     root(|shift| power(shift, critical, &spreads) - POWER) / (pairs as f64).sqrt()
@@ -37,15 +37,15 @@ fn inside(t: f64, freedom: usize) -> f64 {
     if odd { FRAC_2_PI * (angle + sine * sum) } else { sine * sum }
 }
 
-/// The probability that |t| is above `critical` where the mean is `shift` standard errors from 0:
-/// Student's t without its centre, summed over what the spread may turn out to be.
+/// The probability that |t| is above `critical` if the mean is `shift` standard errors from 0: the
+/// noncentral t distribution, summed over possible measured spreads.
 fn power(shift: f64, critical: f64, spreads: &[(f64, f64)]) -> f64 {
     let beyond = |spread: f64| normal_tail(critical * spread - shift) + normal_tail(critical * spread + shift);
     spreads.iter().map(|&(spread, probability)| probability * beyond(spread)).sum()
 }
 
-/// What the measured spread may be, over the true one, and how probable that is: the nodes and
-/// weights of Simpson's rule.
+/// Possible ratios of the measured to the true spread, and their probabilities: the nodes and weights
+/// of Simpson's rule.
 fn spreads(freedom: usize) -> Vec<(f64, f64)> {
     let nu = freedom as f64;
     let scale = 2_f64.ln() + nu / 2.0 * (nu / 2.0).ln() - libm::lgamma(nu / 2.0);
@@ -54,7 +54,7 @@ fn spreads(freedom: usize) -> Vec<(f64, f64)> {
         (false, _) => 0.0,
         (true, _) => (scale + (nu - 1.0) * spread.ln() - nu * spread * spread / 2.0).exp(),
     };
-    // It lies about 1, and its deviation is about 1 / √(2ν).
+    // The ratio is about 1, and its standard deviation about 1 / √(2ν).
     let width = 10.0 / (2.0 * nu).sqrt();
     let (from, to) = ((1.0 - width).max(0.0), 1.0 + width);
     let step = (to - from) / f64::from(STEPS);

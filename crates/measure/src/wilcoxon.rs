@@ -1,26 +1,26 @@
 //! The Wilcoxon signed-rank test: do paired runs differ, whatever the shape of their distribution?
 //!
-//! Pairs that do not differ are dropped before the others are ranked, which is SciPy's
-//! `zero_method="wilcox"`: they say nothing about which side is ahead. Equal differences share the
-//! mean of their ranks.
+//! Pairs that do not differ are dropped before the others are ranked, as with SciPy's
+//! `zero_method="wilcox"`: they do not say which side is better. Equal differences share the mean of
+//! their ranks.
 
 use crate::ranks::mean_ranks;
 
-/// Up to so many pairs that differ the p-value counts every assignment of signs, ties or not;
-/// above, the normal law is near.
+/// Up to this number of pairs that differ, the p-value counts every assignment of signs, with or without
+/// ties; above it, the normal approximation is good enough.
 const MOST_EXACT: usize = 50;
 
 /// What the two-sided Wilcoxon signed-rank test says about some paired differences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wilcoxon {
-    /// Pairs that differ: those that do not are dropped. Print it beside every p-value, which
-    /// cannot be below `2 / 2^n`.
+    /// Pairs that differ; the others are dropped. Print it with every p-value, which cannot be below
+    /// `2 / 2^n`.
     pub n: usize,
     /// Sum of the ranks of positive differences, W+.
     pub positive: f64,
     /// Sum of the ranks of negative differences, W−.
     pub negative: f64,
-    /// How likely a difference at least this clear is by chance alone.
+    /// The probability of a difference at least this large by chance alone.
     pub p: f64,
     /// Whether `p` is exact; otherwise it is the normal approximation, corrected for ties but not
     /// for continuity.
@@ -38,8 +38,8 @@ impl Wilcoxon {
 /// Tests paired differences, two-sided. Zeros are dropped, ties get their mean rank; with no
 /// difference left, `p` is 1.
 ///
-/// Differences are compared as they are: round away what is noise of the last bits, or equal ones
-/// will not tie.
+/// Differences are compared exactly: round away noise in the last bits, or equal differences will not
+/// tie.
 ///
 /// # Panics
 ///
@@ -60,10 +60,10 @@ pub fn wilcoxon(differences: &[f64]) -> Wilcoxon {
     Wilcoxon { n, positive, negative, p, exact }
 }
 
-/// Twice the share of the `2^n` sign assignments whose rank sum is at most `smaller`. Turning all
-/// signs turns a sum into its counterpart, ties or not, so both tails are alike.
+/// Twice the share of the `2^n` sign assignments whose rank sum is at most `smaller`. Both tails are
+/// alike, with or without ties: if all signs change, a sum becomes the sum of the other side.
 fn exact_p(ranks: &[f64], smaller: f64) -> f64 {
-    // A mean rank is a whole or a half: twice of it is whole.
+    // A mean rank is a multiple of one half, so twice a rank is an integer.
     let doubled = |rank: f64| (2.0 * rank).round() as usize;
     let most: usize = ranks.iter().map(|&rank| doubled(rank)).sum();
     let mut ways = vec![0_u64; most + 1]; // by twice the rank sum
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_change_to_the_normal_law_is_after_50_pairs() {
+    fn the_normal_approximation_begins_above_50_pairs() {
         let differences: Vec<f64> = (1..=51).map(f64::from).collect();
         assert!(wilcoxon(&differences[..50]).exact && !wilcoxon(&differences).exact);
         assert_eq!(Some(wilcoxon(&differences[..50]).p), Some(2.0 / 2_f64.powi(50)));
@@ -137,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn turning_the_signs_turns_the_sums(differences in vec(-4_i8..4, 0..70)) {
+        fn opposite_signs_swap_the_sums(differences in vec(-4_i8..4, 0..70)) {
             let d: Vec<f64> = differences.iter().map(|&d| f64::from(d)).collect();
             let turned: Vec<f64> = d.iter().map(|d| -d).collect();
             let (one, other) = (wilcoxon(&d), wilcoxon(&turned));

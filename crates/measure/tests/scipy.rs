@@ -1,5 +1,5 @@
 //! Tests of significance, intervals and power agree with SciPy on random cases. `scipy_reference.py`
-//! made the cases, and `.ci/run` checks that it would make them again.
+//! made the cases, and `.ci/run` checks that it still makes the same ones.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -102,7 +102,7 @@ fn intervals_effects_and_power_are_scipys() {
             near(ours[1], scipys[1], 11);
         }
         assert!((found.effect.unwrap() - case.effect).abs() < 1e-11);
-        // SciPy's noncentral t is good to about 11 digits, and the root is looked for in it.
+        // SciPy's noncentral t, whose root this is, is accurate to about 11 digits.
         assert!(
             (found.detectable.unwrap() / case.seen - 1.0).abs() < 1e-10,
             "{} {}",

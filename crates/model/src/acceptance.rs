@@ -1,4 +1,4 @@
-//! The acceptance check: how much a session forgot of the classes known before, on the same holdout
+//! The acceptance check: how much a session lost of the classes known before, on the same holdout
 //! images, and whether the difference may be chance.
 
 use std::{
@@ -9,10 +9,22 @@ use std::{
 use rehearsal_measure::mcnemar_of;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, ClassScore, Digest, Score};
+use crate::{Answer, ClassScore, Digest, Score, Share};
 
 /// The significance level.
 const CHANCE: f64 = 0.05;
+
+/// When a version is rejected.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum AcceptanceCheck {
+    /// If the classes known before lost accuracy, and the loss is beyond chance.
+    #[default]
+    BeyondChance,
+    /// If they lost more than this, by chance or not.
+    AtMost(Share),
+    /// Never.
+    Off,
+}
 
 /// What became of the classes known before.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,10 +91,14 @@ impl Acceptance {
         Self { old, new: (new.total > 0).then_some(new), by_class: classes.iter().map(of_class).collect() }
     }
 
-    /// Whether the classes known before lost more than `most` percentage points.
-    pub fn rejects(&self, most: f64) -> bool {
-        // Rounding is not a loss.
-        self.old.is_some_and(|change| change.points_lost() > most + 1e-9)
+    /// Whether the version is rejected.
+    pub fn rejects(&self, check: AcceptanceCheck) -> bool {
+        self.old.is_some_and(|change| match check {
+            AcceptanceCheck::BeyondChance => change.points_lost() > 0.0 && !change.is_within_chance(),
+            // Rounding is not a loss.
+            AcceptanceCheck::AtMost(most) => change.points_lost() > most.percent() + 1e-9,
+            AcceptanceCheck::Off => false,
+        })
     }
 }
 
@@ -114,13 +130,19 @@ mod tests {
         assert_eq!((change.before, change.after), (Score { right: 3, total: 4 }, Score { right: 2, total: 4 }));
         assert!((change.points_lost() - 25.0).abs() < 1e-9 && change.is_within_chance());
         assert_eq!(acceptance.new, Some(Score { right: 1, total: 1 }));
-        assert!(acceptance.rejects(24.0) && !acceptance.rejects(25.0));
+        let at_most = |share: f64| AcceptanceCheck::AtMost(Share::new(share).unwrap());
+        assert!(acceptance.rejects(at_most(0.24)) && !acceptance.rejects(at_most(0.25)));
+        assert!(!acceptance.rejects(AcceptanceCheck::BeyondChance), "one of four may be chance");
         assert_eq!(acceptance.by_class[0].points_lost(), Some(50.0));
         assert_eq!((acceptance.by_class[2].class.as_str(), acceptance.by_class[2].points_lost()), ("c", None));
         let all: Vec<(u16, bool)> = (0..20).map(|_| (0, true)).collect();
         let half: Vec<(u16, bool)> = (0..20).map(|i| (0, i % 2 == 0)).collect();
         let acceptance = Acceptance::new(&answers(&all), &known(&["a"]), &answers(&half), &known(&["a"]));
         assert!(!acceptance.old.unwrap().is_within_chance(), "ten of twenty lost, none won: p = 2 / 1024");
+        assert!(acceptance.rejects(AcceptanceCheck::default()) && !acceptance.rejects(AcceptanceCheck::Off));
+        assert!(!acceptance.rejects(at_most(0.5)), "a limit that was given is the only check");
+        let won = Acceptance::new(&answers(&half), &known(&["a"]), &answers(&all), &known(&["a"]));
+        assert!(!won.old.unwrap().is_within_chance() && !won.rejects(AcceptanceCheck::BeyondChance));
         assert_eq!(
             Acceptance::new(&[], &[], &answers(&half), &known(&["a"])).old,
             None,

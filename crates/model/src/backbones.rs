@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rehearsal_backbone::{Backbone, BackboneName, Extractor, open as open_published, open_file};
+use rehearsal_backbone::{BackboneError, BackboneName, Extractor, FEATURES, open as open_published, open_file};
 use rehearsal_data::home;
 use rehearsal_kernels::Machine;
 
@@ -12,13 +12,6 @@ use crate::{ModelError, exact::BackboneId};
 pub const DEFAULT: &str = "efficientnet-lite0";
 /// Features and thumbnail of a remembered photo, about.
 pub(crate) const BYTES_PER_PHOTO: usize = 6_000;
-/// Below the directory of all data.
-const CACHE: &str = "features";
-
-/// Which backbone that is; `name` is that of the catalogue, or a path.
-pub(crate) fn id_of(name: &str, backbone: &dyn Backbone) -> BackboneId {
-    BackboneId { name: name.into(), sha256: backbone.sha256().into(), size: backbone.preprocessing().shape.height }
-}
 
 /// A backbone by its name in the catalogue, or by the path of an ONNX file, with the cache of features
 /// in the directory of all data.
@@ -35,7 +28,7 @@ pub fn open_named(name: &str, threads: usize) -> Result<Extractor, ModelError> {
         let home = home.as_deref().unwrap_or(Path::new(""));
         open_published(published, home, Machine::new(threads))?
     };
-    Ok(Extractor::new(backbone, home.ok().map(|home| home.join(CACHE)).as_deref()))
+    Ok(Extractor::new(backbone, home.ok().map(|home| home.join(FEATURES)).as_deref()))
 }
 
 fn is_file(name: &str) -> bool {
@@ -44,7 +37,12 @@ fn is_file(name: &str) -> bool {
 
 /// The backbone of a model.
 pub(crate) fn open(id: &BackboneId, threads: usize) -> Result<Extractor, ModelError> {
-    let extractor = open_named(&id.name, threads)?;
+    let extractor = open_named(&id.name, threads).map_err(|error| match error {
+        ModelError::Backbone(BackboneError::File { path, error }) if is_file(&id.name) => {
+            ModelError::BackboneFile { path, sha256: id.sha256.clone(), error }
+        }
+        error => error,
+    })?;
     let found = extractor.backbone().sha256();
     if found != id.sha256 {
         let (name, expected, found) = (id.name.clone(), id.sha256.clone(), found.to_owned());

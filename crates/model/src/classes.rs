@@ -12,9 +12,7 @@ impl Model {
     /// # Errors
     /// There is no such class, or another has that name.
     pub fn rename_class(&mut self, from: &str, to: &str) -> Result<u32, ModelError> {
-        if to.trim().is_empty() {
-            return Err(ModelError::Refused("the new name of a class is empty: give it at least one letter".into()));
-        }
+        check_name(to)?;
         let mut version = self.current()?;
         version.rename_class(from, to)?;
         let (from, to) = (from.to_owned(), to.to_owned());
@@ -52,16 +50,38 @@ impl Model {
     /// # Errors
     /// No photo fits, or the model is trained from scratch.
     pub fn move_photos(&mut self, pattern: &str, to: &str) -> Result<(u32, usize), ModelError> {
-        if to.trim().is_empty() {
-            return Err(ModelError::Refused("the name of a class is empty: give it at least one letter".into()));
-        }
-        let mut version = self.current()?;
+        check_name(to)?;
+        let version = self.current()?;
         let fitting = version.held().into_iter().filter(|held| fits_end(pattern, &held.source) && *held.class != *to);
         let fitting: BTreeSet<Digest> = fitting.map(|held| held.digest).collect();
         if fitting.is_empty() {
             return Err(ModelError::NoMatch(pattern.to_owned()));
         }
-        let images = version.exact_mut()?.move_photos(&fitting, to)?;
+        self.move_in(version, &fitting, to)
+    }
+
+    /// Gives these photos to another class, which may be new. Returns the version and how many were moved.
+    ///
+    /// # Errors
+    /// None of them is held in another class, or the model is trained from scratch.
+    pub fn move_these(&mut self, photos: &BTreeSet<Digest>, to: &str) -> Result<(u32, usize), ModelError> {
+        check_name(to)?;
+        let version = self.current()?;
+        let held = version.held().into_iter().filter(|held| photos.contains(&held.digest) && *held.class != *to);
+        let held: BTreeSet<Digest> = held.map(|held| held.digest).collect();
+        if held.is_empty() {
+            return Err(ModelError::NoneHeld);
+        }
+        self.move_in(version, &held, to)
+    }
+
+    fn move_in(
+        &mut self,
+        mut version: Version,
+        photos: &BTreeSet<Digest>,
+        to: &str,
+    ) -> Result<(u32, usize), ModelError> {
+        let images = version.exact_mut()?.move_photos(photos, to)?;
         let to = to.to_owned();
         let number = self.add(version, |version| Event::Moved { version, images, to })?;
         Ok((number, images))
@@ -76,6 +96,13 @@ impl Model {
         self.change(settings, event(number))?;
         Ok(number)
     }
+}
+
+fn check_name(name: &str) -> Result<(), ModelError> {
+    if name.trim().is_empty() {
+        return Err(ModelError::Refused("the name of a class is empty: give it at least one letter".into()));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

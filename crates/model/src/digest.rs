@@ -32,11 +32,13 @@ impl Digest {
         u64::from_le_bytes(self.0[..8].try_into().expect("eight of sixteen bytes"))
     }
 
-    pub(crate) fn bytes(self) -> [u8; Self::BYTES] {
+    /// Its bytes.
+    pub fn bytes(self) -> [u8; Self::BYTES] {
         self.0
     }
 
-    pub(crate) fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+    /// As [`Digest::bytes`] gave it.
+    pub fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
 }

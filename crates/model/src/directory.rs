@@ -7,6 +7,7 @@
 //! process that was killed does not count, and is removed by the next change.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
@@ -17,10 +18,10 @@ use rehearsal_files::{
     atomic,
     lock::{self, LockError},
     model_file::{FORMAT, Reader},
-    threads::cores,
+    threads,
 };
 
-use crate::{Entry, Event, ModelError, ModelSettings, Version, history, version::is_exact};
+use crate::{Digest, Entry, Event, ModelError, ModelSettings, Version, history, version::is_exact};
 
 const SETTINGS: &str = "model.toml";
 const HISTORY: &str = "history.jsonl";
@@ -56,7 +57,7 @@ impl Model {
     /// A model that may have no version yet.
     fn open_begun(path: &Path) -> Result<Self, ModelError> {
         let settings = ModelSettings::read(&path.join(SETTINGS))?.ok_or_else(|| absent(path))?;
-        Ok(Self { path: path.into(), settings, threads: cores(), lock: None, is_new: false })
+        Ok(Self { path: path.into(), settings, threads: threads::current(), lock: None, is_new: false })
     }
 
     /// Opens a model to change; other processes cannot change it until it is dropped.
@@ -114,7 +115,7 @@ impl Model {
         }
         let settings = ModelSettings::new();
         settings.write(&path.join(SETTINGS))?;
-        Ok(Self { path: path.into(), settings, threads: cores(), lock: Some(lock), is_new })
+        Ok(Self { path: path.into(), settings, threads: threads::current(), lock: Some(lock), is_new })
     }
 
     /// Computes on `threads` threads; results do not depend on it.
@@ -136,6 +137,11 @@ impl Model {
     /// Which version is used, and what is kept.
     pub fn settings(&self) -> &ModelSettings {
         &self.settings
+    }
+
+    #[cfg(all(test, feature = "scratch"))]
+    pub(crate) fn settings_mut(&mut self) -> &mut ModelSettings {
+        &mut self.settings
     }
 
     /// Whether it has no version yet.
@@ -171,12 +177,13 @@ impl Model {
         self.version(self.settings.current).map_err(|error| self.or_another(error))
     }
 
-    /// The error, with the version that can be used instead, if one is kept.
+    /// The error, with the version that can be used instead: the newest before it that can be read, else one after it.
     fn or_another(&self, error: ModelError) -> ModelError {
         let (kept, current) = (self.versions(), self.settings.current);
-        let before = kept.iter().rev().find(|number| **number < current);
-        match before.or_else(|| kept.iter().find(|number| **number > current)) {
-            Some(&other) => ModelError::DamagedVersion { path: self.path.clone(), other, error: Box::new(error) },
+        let (before, after): (Vec<u32>, Vec<u32>) =
+            kept.iter().filter(|number| **number != current).partition(|number| **number < current);
+        match before.into_iter().rev().chain(after).find(|number| self.version(*number).is_ok()) {
+            Some(other) => ModelError::DamagedVersion { path: self.path.clone(), other, error: Box::new(error) },
             None => error,
         }
     }
@@ -207,7 +214,7 @@ impl Model {
 
     /// The numbers of the versions that are kept, in order.
     pub fn versions(&self) -> Vec<u32> {
-        self.settings.versions.iter().map(|kept| kept.number).collect()
+        self.settings.numbers().collect()
     }
 
     /// What changed it, in order.
@@ -225,7 +232,8 @@ impl Model {
     pub fn select(&mut self, number: u32) -> Result<Version, ModelError> {
         let version = self.version(number)?;
         if number != self.settings.current {
-            let settings = ModelSettings { current: number, ..self.settings.clone() };
+            let mut settings = ModelSettings { current: number, ..self.settings.clone() };
+            settings.set_rejected(number, false);
             self.change(settings, Event::Used { version: number })?;
         }
         Ok(version)
@@ -238,7 +246,7 @@ impl Model {
 
     /// Writes a version's file; it counts once the model has changed to it.
     pub(crate) fn write(&self, number: u32, version: &mut Version) -> Result<u64, ModelError> {
-        assert!(self.lock.is_some(), "only a model that was opened to change is changed");
+        self.check_lock()?;
         let path = self.version_path(number);
         version.save_to(&path)?;
         Ok(fs::metadata(&path).map_or(0, |file| file.len()))
@@ -247,19 +255,39 @@ impl Model {
     /// Writes a version again. Killed at any moment, what stands there is vouched for: first both files
     /// are, then the new one takes the old one's place.
     pub(crate) fn rewrite(&mut self, number: u32, version: &mut Version) -> Result<(), ModelError> {
-        assert!(self.lock.is_some(), "only a model that was opened to change is changed");
+        self.check_lock()?;
         let (path, next) = (self.version_path(number), self.version_path(number).with_added_extension(NEXT));
         version.save_to(&next)?;
+        self.check_lock()?;
         self.settings.vouch_also_for(number, &version.sha256);
         self.settings.write(&self.path.join(SETTINGS))?;
         atomic::rename(&next, &path).map_err(|error| ModelError::Unwritable { path, error })
     }
 
+    /// Refuses to change anything once the file `lock` was deleted: another process may hold a new one.
+    fn check_lock(&self) -> Result<(), ModelError> {
+        let held = self.lock.as_ref().expect("only a model that was opened to change is changed");
+        let path = self.path.join(LOCK);
+        if lock::is_at(held, &path) { Ok(()) } else { Err(ModelError::LostLock { path }) }
+    }
+
+    /// Removes the file of a version that will not be kept, and the checkpoint of its session.
+    pub(crate) fn discard(&self, number: u32) {
+        let _ = fs::remove_file(self.version_path(number));
+        self.end_learning();
+    }
+
+    /// Marks photos as being removed; the next rewritten version makes it last.
+    pub(crate) fn begin_removal(&mut self, photos: BTreeSet<Digest>) {
+        self.settings.removing = photos;
+    }
+
     /// Changes the model: from now on it is what `settings` say. What is no longer needed goes.
     pub(crate) fn change(&mut self, mut settings: ModelSettings, event: Event) -> Result<(), ModelError> {
-        assert!(self.lock.is_some(), "only a model that was opened to change is changed");
+        self.check_lock()?;
         settings.drop_old();
         history::add(&self.path.join(HISTORY), &mut settings, event)?;
+        self.check_lock()?;
         settings.write(&self.path.join(SETTINGS))?;
         self.settings = settings;
         self.clear();
@@ -296,7 +324,6 @@ impl Model {
     /// Nothing is being learned any more.
     pub(crate) fn end_learning(&self) {
         let _ = fs::remove_file(self.learning_path());
-        let _ = fs::remove_file(self.learning_path().with_added_extension("partial"));
     }
 
     /// Where a version's file is.
@@ -368,6 +395,21 @@ mod tests {
         assert!(matches!(Model::open_or_create(&path), Err(ModelError::Busy { path: busy }) if busy == path));
         drop(first);
         Model::open_or_create(&path).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_process_whose_lock_was_deleted_changes_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let mut first = learn(place.path(), &["a", "b"], 6);
+        fs::remove_file(first.path().join(LOCK)).unwrap();
+        let mut second = Model::open_to_change(first.path()).unwrap();
+        second.rename_class("a", "A").unwrap();
+        assert!(matches!(first.rename_class("b", "B"), Err(ModelError::LostLock { .. })));
+        let path = first.path().to_path_buf();
+        drop((first, second));
+        let names = Model::open(&path).unwrap().current().unwrap().classes();
+        assert_eq!(names.iter().map(|name| &**name).collect::<Vec<_>>(), ["A", "b"]);
     }
 
     #[test]

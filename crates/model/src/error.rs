@@ -7,6 +7,8 @@ use rehearsal_data::{DataError, ImageShape};
 use rehearsal_files::{model_file::ModelFileError, text::thousands};
 use thiserror::Error;
 
+use crate::Relabel;
+
 /// Why a model cannot do what was asked. The model is unchanged then.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -167,15 +169,58 @@ pub enum ModelError {
         /// How many.
         photos: usize,
     },
+    /// A folder inside a folder, where folders are classes.
+    #[error("{class} is a folder inside a folder: a class is one folder of photos")]
+    Nested {
+        /// The model that was to learn.
+        model: PathBuf,
+        /// The first of them.
+        class: String,
+        /// The folders that hold such folders, if they hold nothing else: each is probably a session.
+        sessions: Vec<PathBuf>,
+    },
+    /// Two names that are probably one.
+    #[error("`{one}` and `{other}` differ only in capitals, spaces or a plural")]
+    SimilarClasses {
+        /// The first, known or new.
+        one: String,
+        /// A new one.
+        other: String,
+    },
+    /// All photos were learned before, some as another class.
+    #[error("{}", crate::learn::another_class(photos))]
+    AnotherClass {
+        /// The model.
+        model: PathBuf,
+        /// Which.
+        photos: Vec<Relabel>,
+        /// Whether the model can move them exactly.
+        is_exact: bool,
+    },
+    /// A Gaussian head has learned its photos exactly: there is nothing to repeat.
+    #[error("the head of this model has learned its photos exactly: to learn them again would change nothing")]
+    LearnedExactly,
     /// There is no such class.
     #[error("there is no class `{0}`")]
     NoSuchClass(String),
     /// Another class has that name.
     #[error("there is a class `{0}` already")]
     TakenName(String),
+    /// No version knows any of the photos.
+    #[error("the model does not know these photos")]
+    UnknownPhotos,
+    /// The file `lock` was deleted while the model was held.
+    #[error("{} was deleted while the model was being changed: nothing was changed, do the same again", path.display())]
+    LostLock {
+        /// Which.
+        path: PathBuf,
+    },
     /// No photo fits a pattern.
     #[error("no photo matches `{0}`")]
     NoMatch(String),
+    /// None of the photos that were asked for is held in another class.
+    #[error("none of these photos is in memory or holdout set as another class")]
+    NoneHeld,
     /// A network that is trained from scratch cannot take back what it learned.
     #[error("this model is trained from scratch: only a model with a pre-trained backbone can do this exactly")]
     NotExact,
@@ -191,6 +236,16 @@ pub enum ModelError {
         expected: String,
         /// SHA-256 of those that are there.
         found: String,
+    },
+    /// The file of the backbone is not where it was.
+    #[error("the backbone of this model, {} with SHA-256 {sha256}, cannot be read: {error}", path.display())]
+    BackboneFile {
+        /// Where it was.
+        path: PathBuf,
+        /// SHA-256 of the file.
+        sha256: String,
+        /// Why.
+        error: io::Error,
     },
     /// The backbone cannot be used.
     #[error(transparent)]
@@ -215,7 +270,7 @@ impl ModelError {
     pub fn is_user_error(&self) -> bool {
         match self {
             Self::Unwritable { error, .. } => rehearsal_files::regular::is_wrong_place(error),
-            Self::Threads(_) => false,
+            Self::Threads(_) | Self::LostLock { .. } => false,
             Self::Backbone(error) => error.is_user_error(),
             Self::File(error) => error.is_user_error(),
             Self::Export(ExportError::Unwritable { error, .. }) => rehearsal_files::regular::is_wrong_place(error),

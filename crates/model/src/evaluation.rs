@@ -6,12 +6,16 @@ use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use crate::{
-    Input, ModelError, Picture, Score, Verdict, Version,
+    AllUnsure, Input, ModelError, Picture, Score, Seen, Verdict, Version,
     folder::{FolderNotice, FolderPart, FolderReader},
 };
+
+/// Photos that are predicted at once.
+const AT_ONCE: usize = 256;
 
 /// The predictions of a version for every photo of a folder.
 #[derive(Clone, Debug)]
@@ -24,6 +28,8 @@ pub struct Evaluation {
     pub photos: Vec<Judged>,
     /// The probability below which an answer is unsure.
     pub threshold: Option<f64>,
+    /// Why every answer is unsure, if so.
+    pub all_unsure: Option<AllUnsure>,
     /// How many of the photos the version has learned from.
     pub learned: usize,
 }
@@ -58,7 +64,8 @@ impl Evaluation {
     /// The folder has no photos of known classes, or one cannot be read.
     pub fn new(version: &Version, folder: &Path, reader: &mut FolderReader) -> Result<Self, ModelError> {
         let classes: Vec<String> = version.classes().iter().map(ToString::to_string).collect();
-        let index = |name: &str| classes.iter().position(|class| class == name);
+        let numbers: BTreeMap<&str, usize> = classes.iter().map(String::as_str).zip(0..).collect();
+        let index = |name: &str| numbers.get(name).copied();
         let found = reader.scan(folder, FolderPart::Test)?;
         let unknown: BTreeSet<String> =
             found.iter().filter(|photo| index(&photo.class).is_none()).map(|photo| photo.class.clone()).collect();
@@ -77,18 +84,8 @@ impl Evaluation {
         if learned > 0 {
             (reader.notice)(&FolderNotice::Learned { photos: learned, of: read.len() });
         }
-        let inputs: Vec<Input> = read.iter().map(|(_, seen)| seen.input.clone()).collect();
-        let predictions = version.predict(&inputs)?;
-        let judged = read.into_iter().zip(predictions).map(|(((path, class), seen), prediction)| Judged {
-            path,
-            class,
-            predicted: index(&prediction.class).expect("only active classes are predicted"),
-            probability: prediction.probability,
-            verdict: version.verdict(&prediction, None),
-            picture: seen.picture,
-        });
-        let (photos, threshold) = (judged.collect(), version.threshold());
-        Ok(Self { folder: folder.into(), classes, photos, threshold, learned })
+        let (photos, threshold, all_unsure) = (judged(version, read)?, version.threshold(), version.all_unsure());
+        Ok(Self { folder: folder.into(), classes, photos, threshold, all_unsure, learned })
     }
 
     /// The accuracy over the photos that `which` selects.
@@ -98,6 +95,16 @@ impl Evaluation {
             right: score.right + usize::from(photo.is_right()),
             total: score.total + 1,
         })
+    }
+
+    /// Of the photos of a class, how many were predicted as it.
+    pub fn recall(&self, class: usize) -> Score {
+        self.score(|photo| photo.class == class)
+    }
+
+    /// Of the photos predicted as a class, how many are of it.
+    pub fn precision(&self, class: usize) -> Score {
+        self.score(|photo| photo.predicted == class)
     }
 
     /// The threshold, and the accuracy of the answers that are sure.
@@ -130,6 +137,30 @@ impl Evaluation {
     /// The directory holds something else, or cannot be written.
     pub fn write_page(&self, title: &str, place: &Path) -> Result<PathBuf, ModelError> {
         page::write(self, title, place)
+    }
+}
+
+/// Predicts photos of known classes a few at a time: a prediction has a probability for every class.
+fn judged(version: &Version, photos: Vec<((PathBuf, usize), Seen)>) -> Result<Vec<Judged>, ModelError> {
+    let numbers: BTreeMap<Arc<str>, usize> = version.classes().into_iter().zip(0..).collect();
+    let mut judged = Vec::with_capacity(photos.len());
+    let mut photos = photos.into_iter();
+    loop {
+        let (some, inputs): (Vec<_>, Vec<Input>) = (photos.by_ref().take(AT_ONCE))
+            .map(|((path, class), Seen { input, picture, .. })| ((path, class, picture), input))
+            .unzip();
+        if some.is_empty() {
+            return Ok(judged);
+        }
+        let predictions = version.predict(&inputs)?;
+        judged.extend(some.into_iter().zip(predictions).map(|((path, class, picture), prediction)| Judged {
+            path,
+            class,
+            predicted: *numbers.get(&prediction.class).expect("only active classes are predicted"),
+            probability: prediction.probability,
+            verdict: version.verdict(&prediction, None),
+            picture,
+        }));
     }
 }
 

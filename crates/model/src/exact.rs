@@ -7,6 +7,7 @@
 
 mod calibration;
 mod change;
+mod classifier;
 mod contents;
 mod file;
 mod kept;
@@ -20,13 +21,15 @@ use std::{
 };
 
 use rayon::prelude::*;
-use rehearsal_backbone::Extractor;
+use rehearsal_backbone::{Backbone, Extractor};
 use rehearsal_files::sha256::sha256;
 use rehearsal_gaussian::{Feature, Head, Sums};
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Digest, Example, Input, ModelError, Prediction, backbones, score::answers};
+use crate::{Answer, Contents, Digest, Doubt, Example, Input, ModelError, Prediction, backbones, score::answers};
 use calibration::{Calibration, Measured, nearest};
+pub use classifier::{Labelled, Learned, PhotoClassifier};
+pub(crate) use kept::FEWEST;
 use kept::{Kept, OfClass, held_out, share};
 pub use learn::ExactSession;
 
@@ -44,6 +47,13 @@ pub struct BackboneId {
     pub sha256: String,
     /// Height and width of a photo as it reads it.
     pub size: usize,
+}
+
+impl BackboneId {
+    /// Of a backbone that is called by this name: that of the catalogue, or a path.
+    pub fn of(name: &str, backbone: &dyn Backbone) -> Self {
+        Self { name: name.into(), sha256: backbone.sha256().into(), size: backbone.preprocessing().shape.height }
+    }
 }
 
 /// A version with a Gaussian head.
@@ -67,6 +77,8 @@ pub struct Exact {
     measured: Vec<Answer>,
     /// Holdout photos that are near-duplicates of photos in memory.
     near_duplicates: BTreeSet<Digest>,
+    /// See [`PhotoClassifier::note`].
+    note: Option<String>,
 }
 
 impl Exact {
@@ -86,6 +98,7 @@ impl Exact {
             calibration: Calibration::NONE,
             measured: Vec::new(),
             near_duplicates: BTreeSet::new(),
+            note: None,
         }
     }
 
@@ -155,6 +168,19 @@ impl Exact {
         match self.classes.values().map(missing).sum() {
             0 => Ok(()),
             photos => Err(ModelError::NotKept { photos }),
+        }
+    }
+
+    /// As [`Exact::update`], for photos that may be the first ones.
+    fn compute(&mut self) -> Result<(), ModelError> {
+        let names = self.classes();
+        match &names[..] {
+            [] => Err(ModelError::NoImages),
+            [only] => Err(ModelError::OneClass(only.to_string())),
+            _ if self.capacity < names.len() => {
+                Err(ModelError::SmallMemory { memory: self.capacity, classes: names.len() })
+            }
+            _ => self.update(),
         }
     }
 
@@ -251,6 +277,21 @@ impl Exact {
             others: others.into_iter().map(|class| (name(class), probabilities[class] as f32)).collect(),
             distance: Some(distances[best]),
         }
+    }
+
+    /// How near a photo is to another class than its own; none if it is the only one of its class.
+    fn doubt(&self, class: &Arc<str>, kept: &Kept) -> Option<Doubt> {
+        let own = self.head.names().iter().position(|name| *name == **class)?;
+        let distances = if self.photos.contains_key(&kept.digest) {
+            self.head.distances_without(&kept.feature, own, self.classes.get(class)?.total(), self.photos.len())?
+        } else {
+            self.head.distances(&kept.feature).into_iter().map(f64::from).collect()
+        };
+        let others = (0..distances.len()).filter(|other| *other != own);
+        let nearest = others.min_by(|&a, &b| distances[a].total_cmp(&distances[b]).then(a.cmp(&b)))?;
+        let ratio = distances[own] / distances[nearest].max(f64::MIN_POSITIVE);
+        let nearest = self.head.names()[nearest].as_str().into();
+        ratio.is_finite().then_some(Doubt { digest: kept.digest, nearest, ratio })
     }
 
     fn feature<'a>(&self, input: &'a Input) -> Result<&'a Feature, ModelError> {

@@ -13,7 +13,7 @@ use rehearsal_data::{
 };
 use rehearsal_files::text::{plural, thousands as count};
 
-use crate::{InputReader, ModelError, Seen};
+use crate::{InputReader, ModelError, Seen, exact::FEWEST, names::similar};
 
 /// How many unreadable files or unknown classes are named.
 const NAMED: usize = 10;
@@ -42,8 +42,8 @@ pub enum FolderNotice {
     },
     /// A class in a folder inside a folder.
     Nested(String),
-    /// A class without photos.
-    Empty(String),
+    /// Classes without photos.
+    Empty(Vec<String>),
     /// Photos that cannot be read, with the reasons.
     Unreadable {
         /// Which.
@@ -60,9 +60,9 @@ pub enum FolderNotice {
         /// Height and width.
         size: usize,
     },
-    /// A class with a single photo.
-    OneImage(String),
-    /// Two classes whose names differ in capitals or spaces only.
+    /// Classes with so few photos that none is held out.
+    FewImages(Vec<(String, usize)>),
+    /// Two classes whose names are probably one.
     Similar(String, String),
     /// Classes that the model does not know.
     UnknownClasses(BTreeSet<String>),
@@ -83,20 +83,29 @@ impl fmt::Display for FolderNotice {
             }
             Self::Ignored { files, root } => f.write_str(&photos::lines(files, root).join("\n")),
             Self::Nested(class) => write!(f, "a folder inside a folder is a class named by its path: {class}"),
-            Self::Empty(class) => write!(f, "class {class} is empty and left out"),
+            Self::Empty(classes) => {
+                f.write_str(&first_lines(classes, |class| format!("class {class} is empty and left out")))
+            }
             Self::Unreadable { photos, left_out } => {
                 let what = if *left_out { "left out" } else { "cannot be read" };
-                let mut lines: Vec<String> = photos.iter().take(NAMED).map(|line| format!("{what}: {line}")).collect();
-                lines.extend((photos.len() > NAMED).then(|| format!("{what}: {} more", photos.len() - NAMED)));
-                f.write_str(&lines.join("\n"))
+                f.write_str(&first_lines(photos, |line| format!("{what}: {line}")))
             }
             Self::Read { images, classes, size } => {
                 let of = if *classes == 1 { "1 class".to_owned() } else { format!("{} classes", count(*classes)) };
                 write!(f, "read {} of {of}, {size}×{size}", plural(*images, "image"))
             }
-            Self::OneImage(class) => write!(f, "class {class} has only one image: add more"),
+            Self::FewImages(classes) => {
+                let named = classes.iter().take(NAMED).map(|(class, images)| format!("{class} ({images})"));
+                let more = classes.len().saturating_sub(NAMED);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let named = named.collect::<Vec<_>>().join(", ");
+                write!(
+                    f,
+                    "fewer than {FEWEST} photos, none of them held out to measure the class, add more: {named}{more}"
+                )
+            }
             Self::Similar(one, other) => {
-                write!(f, "`{one}` and `{other}` are two classes: they differ in capitals or spaces only")
+                write!(f, "`{one}` and `{other}` are two classes: they differ only in capitals, spaces or a plural")
             }
             Self::UnknownClasses(classes) => {
                 let named: Vec<&str> = classes.iter().take(NAMED).map(String::as_str).collect();
@@ -159,16 +168,27 @@ impl FolderReader<'_> {
         if found.is_empty() { Err(ModelError::NoImages) } else { Ok(found) }
     }
 
-    /// Says what was read, and what is strange about it.
-    pub(crate) fn describe(&mut self, classes: &ClassCount, size: usize, known: &[Arc<str>]) {
+    /// Says what was read, and what is strange about it. `total` says how many photos of a class there are
+    /// then.
+    pub(crate) fn describe(
+        &mut self,
+        classes: &ClassCount,
+        size: usize,
+        known: &[Arc<str>],
+        total: impl Fn(&str) -> usize,
+    ) {
         let images = classes.0.values().sum();
         (self.notice)(&FolderNotice::Read { images, classes: classes.0.len(), size });
-        for (class, _) in classes.0.iter().filter(|(_, count)| **count == 1) {
-            (self.notice)(&FolderNotice::OneImage(class.clone()));
-        }
         let names: BTreeSet<&str> = classes.0.keys().map(String::as_str).collect();
+        let few: Vec<(String, usize)> = names.iter().map(|class| ((*class).to_owned(), total(class))).collect();
+        let few: Vec<_> = few.into_iter().filter(|(_, images)| (1..FEWEST).contains(images)).collect();
+        if !few.is_empty() {
+            (self.notice)(&FolderNotice::FewImages(few));
+        }
         let known: Vec<&str> = known.iter().map(|name| &**name).collect();
-        similar(&names, &known).iter().for_each(|notice| (self.notice)(notice));
+        for (one, other) in similar(&names, &known) {
+            (self.notice)(&FolderNotice::Similar(one, other));
+        }
     }
 
     /// The photos below a folder with their classes, in order. If the folder has `train` beside `test`
@@ -193,10 +213,13 @@ impl FolderReader<'_> {
         if !found.ignored.is_empty() {
             (self.notice)(&FolderNotice::Ignored { files: found.ignored, root });
         }
-        if let Some(class) = found.classes.iter().find(|class| class.contains('/')) {
+        // In a session that is refused, or was asked for.
+        if let Some(class) = found.classes.iter().find(|class| class.contains('/') && part == FolderPart::Test) {
             (self.notice)(&FolderNotice::Nested(class.clone()));
         }
-        found.empty_classes.into_iter().for_each(|class| (self.notice)(&FolderNotice::Empty(class)));
+        if !found.empty_classes.is_empty() {
+            (self.notice)(&FolderNotice::Empty(found.empty_classes));
+        }
         Ok(found.photos)
     }
 
@@ -204,7 +227,7 @@ impl FolderReader<'_> {
     ///
     /// # Errors
     /// One cannot be read, or the backbone cannot be used.
-    pub fn read<P: AsRef<Path> + Sync>(
+    pub fn read<P: photos::PhotoSource>(
         &mut self,
         paths: &[P],
         with: &InputReader,
@@ -226,6 +249,13 @@ impl FolderReader<'_> {
         }
         error.filter(|_| !left_out).map_or(Ok(()), Err)
     }
+}
+
+/// A line for each of the first, and one that says how many there are more.
+fn first_lines(all: &[String], line: impl Fn(&String) -> String) -> String {
+    let more = all.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| format!("and {} more", count(more)));
+    all.iter().take(NAMED).map(line).chain(more).collect::<Vec<_>>().join("\n")
 }
 
 /// How many photos of each class were read.
@@ -250,31 +280,15 @@ pub(crate) fn reason(error: DataError) -> String {
     }
 }
 
-/// Each new class whose name differs from another's in capitals or spaces only.
-fn similar(classes: &BTreeSet<&str>, known: &[&str]) -> Vec<FolderNotice> {
-    let plain = |name: &str| name.split_whitespace().collect::<String>().to_lowercase();
-    let mut others: Vec<(String, &str)> = known.iter().map(|name| (plain(name), *name)).collect();
-    let mut notices = Vec::new();
-    for class in classes.iter().filter(|class| !known.contains(class)) {
-        let name = plain(class);
-        if let Some((_, other)) = others.iter().find(|(other, _)| *other == name) {
-            notices.push(FolderNotice::Similar((*other).to_owned(), (*class).to_owned()));
-        }
-        others.push((name, class));
-    }
-    notices
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn names_that_differ_in_capitals_or_spaces_only_are_noticed() {
-        let similar = |classes: &[&'static str], known: &[&str]| similar(&classes.iter().copied().collect(), known);
-        let pair = |one: &str, other: &str| FolderNotice::Similar(one.into(), other.into());
-        assert_eq!(similar(&["Boots", "clogs"], &["boots", "mules"]), [pair("boots", "Boots")]);
-        assert_eq!(similar(&["boots", "clogs", "Boots"], &[]), [pair("Boots", "boots")]);
-        assert_eq!(similar(&["Boots", "boots"], &["boots", "Boots"]), [], "known, and noticed before");
+    fn ten_empty_classes_are_named_and_the_others_counted() {
+        let classes = |count: usize| FolderNotice::Empty((0..count).map(|number| format!("c{number}")).collect());
+        assert_eq!(classes(1).to_string(), "class c0 is empty and left out");
+        let lines = classes(5000).to_string();
+        assert_eq!((lines.lines().count(), lines.lines().last()), (11, Some("and 4,990 more")));
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use rehearsal_files::{atomic, regular, sha256::sha256};
 use serde::{Deserialize, Serialize};
 
-use crate::{Change, ClassScore, ModelError, ModelSettings, Score};
+use crate::{Change, ClassScore, ModelError, ModelSettings, Relabel, Score, Share};
 
 /// More than any history has.
 const LARGEST: u64 = 1 << 30;
@@ -24,8 +24,8 @@ pub struct Report {
     pub parent: Option<u32>,
     /// Whether it became the current version; a rejected version is kept.
     pub accepted: bool,
-    /// The percentage points that the classes known before were allowed to lose, if given.
-    pub max_forgetting: Option<f64>,
+    /// How much accuracy the classes known before were allowed to lose, if a limit was given.
+    pub max_forgetting: Option<Share>,
     /// Classes that can be predicted.
     pub classes: usize,
     /// Those that were new.
@@ -36,6 +36,9 @@ pub struct Report {
     pub held_out: usize,
     /// Images of earlier sessions, not learned again.
     pub seen_before: usize,
+    /// Images of earlier sessions that were moved to another class.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relabelled: Vec<Relabel>,
     /// The holdout accuracy over all classes.
     pub holdout: Score,
     /// Holdout photos that are left out, because they are near-duplicates of photos in memory.
@@ -122,7 +125,27 @@ pub enum Event {
     Removed {
         /// How many different ones.
         images: usize,
+        /// The holdout accuracy of every kept version afterwards.
+        #[serde(default)]
+        holdout: Vec<Rescored>,
     },
+}
+
+/// The holdout accuracy of a version after a removal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rescored {
+    /// The version.
+    pub version: u32,
+    /// Its accuracy.
+    pub score: Score,
+}
+
+/// The holdout accuracy of a version after the last removal; none if there was none since it was made.
+pub fn rescored(history: &[Entry], version: u32) -> Option<Score> {
+    history.iter().rev().find_map(|entry| match &entry.event {
+        Event::Removed { holdout, .. } => holdout.iter().find(|now| now.version == version).map(|now| now.score),
+        _ => None,
+    })
 }
 
 /// A line of the history.
@@ -179,7 +202,7 @@ mod tests {
         let path = place.path().join("history.jsonl");
         let mut settings = ModelSettings::new();
         assert_eq!(read(&path, &settings).unwrap(), [], "no file, no lines");
-        let events = [Event::Used { version: 2 }, Event::Removed { images: 3 }];
+        let events = [Event::Used { version: 2 }, Event::Removed { images: 3, holdout: Vec::new() }];
         events.iter().for_each(|event| add(&path, &mut settings, event.clone()).unwrap());
         let before = settings.clone();
         let lines = |settings: &ModelSettings| {

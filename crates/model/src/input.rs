@@ -1,9 +1,12 @@
 //! What a version reads of a photo: pixels, or features of a pre-trained network.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use rehearsal_backbone::{BackboneError, Extractor};
-use rehearsal_data::{DataError, Image, ImageShape, Progress, photos};
+use rehearsal_data::{
+    DataError, Image, ImageShape, Progress,
+    photos::{self, PhotoSource},
+};
 use rehearsal_gaussian::Feature;
 
 use crate::Digest;
@@ -46,11 +49,19 @@ pub enum InputReader {
 }
 
 impl InputReader {
+    /// Without a cache of features: what it reads leaves no trace on disk.
+    pub fn without_cache(self) -> Self {
+        match self {
+            Self::Features(extractor) => Self::Features(extractor.without_cache()),
+            pixels @ Self::Pixels(_) => pixels,
+        }
+    }
+
     /// Reads photos, in order; a photo that cannot be read has an error of its own.
     ///
     /// # Errors
     /// The backbone cannot be used.
-    pub fn read<P: AsRef<Path> + Sync>(
+    pub fn read<P: PhotoSource>(
         &self,
         paths: &[P],
         progress: &dyn Progress,

@@ -2,7 +2,12 @@
 
 use std::fmt;
 
-use crate::{Acceptance, Event, MemorySize, Model, ModelError, ModelSettings, Report, Score, Version};
+use rehearsal_files::text::{plural, thousands};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Acceptance, AcceptanceCheck, Event, MemorySize, Model, ModelError, ModelSettings, Names, Report, Score, Version,
+};
 
 /// What a user should know before a session learns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,8 +17,13 @@ pub enum Notice {
     SeenBefore {
         /// How many.
         images: usize,
-        /// How many of these have another class now; the first class stays.
-        as_another: usize,
+    },
+    /// Photos of earlier sessions that have another class here.
+    AnotherClass {
+        /// Which class they had, which they have here, and how many.
+        photos: Vec<Relabel>,
+        /// Whether they move; else they keep the class that they had.
+        is_moved: bool,
     },
     /// Duplicates in this session, which are learned once.
     Twice {
@@ -48,14 +58,16 @@ impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted = |count: usize| if count == 1 { "1 image".to_owned() } else { format!("{count} images") };
         match self {
-            Self::SeenBefore { images, as_another: 0 } => {
+            Self::SeenBefore { images } => {
                 write!(f, "{} seen before: not learned again", counted(*images))
             }
-            Self::SeenBefore { images, as_another } => write!(
-                f,
-                "{} seen before: not learned again; {as_another} of them had another class, which stays",
-                counted(*images)
-            ),
+            Self::AnotherClass { photos, is_moved: false } => write!(f, "{}", another_class(photos)),
+            Self::AnotherClass { photos, is_moved: true } => {
+                let moved = photos.iter().map(|Relabel { from, to, photos }| {
+                    format!("{} moved from `{from}` to `{to}`", plural(*photos, "photo"))
+                });
+                f.write_str(&moved.collect::<Vec<_>>().join(", "))
+            }
             Self::Twice { images } => write!(f, "{} found twice: learned once", counted(*images)),
             Self::InTwoClasses { paths: (first, second) } => {
                 write!(f, "the same image in two classes: taken as the first: {first}, {second}")
@@ -72,6 +84,30 @@ impl fmt::Display for Notice {
             Self::Continues { steps } => write!(f, "continues after step {steps}"),
         }
     }
+}
+
+/// Photos that were learned as one class and come again as another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Relabel {
+    /// The class that they had.
+    pub from: String,
+    /// The class that they have in this session.
+    pub to: String,
+    /// How many.
+    pub photos: usize,
+}
+
+/// How many classes are named.
+const NAMED: usize = 5;
+
+/// `10 photos are known as another class: 8 of clogs as boots, …`
+pub(crate) fn another_class(photos: &[Relabel]) -> String {
+    let all: usize = photos.iter().map(|of| of.photos).sum();
+    let are = if all == 1 { "is" } else { "are" };
+    let of = |Relabel { from, to, photos }: &Relabel| format!("{} as `{from}`, here `{to}`", thousands(*photos));
+    let named: Vec<String> = photos.iter().take(NAMED).map(of).collect();
+    let more = if photos.len() > NAMED { ", …" } else { "" };
+    format!("{} {are} known as another class: {}{more}", plural(all, "photo"), named.join("; "))
 }
 
 /// The outcome of a session.
@@ -97,18 +133,18 @@ pub struct SessionOptions {
     pub holdout_per_class: Option<usize>,
     /// How many versions are kept from now on.
     pub keep: Option<usize>,
-    /// The version is rejected if the classes known before lose more percentage points than this.
-    pub max_forgetting: Option<f64>,
+    /// When the version is rejected.
+    pub check: AcceptanceCheck,
+    /// Whether photos that come again as another class move to it; a model that is trained from scratch
+    /// cannot do that.
+    pub relabel: bool,
+    /// Which names of folders become classes.
+    pub names: Names,
 }
 
 impl SessionOptions {
     /// Refuses impossible values.
     pub(crate) fn check(&self) -> Result<(), ModelError> {
-        if let Some(points) = self.max_forgetting.filter(|points| !(0.0..=100.0).contains(points)) {
-            return Err(ModelError::Refused(format!(
-                "`max-forgetting` is {points}: it must be between 0 and 100 percentage points"
-            )));
-        }
         if self.keep == Some(0) {
             return Err(ModelError::Refused("`keep` is 0: it must be at least 1".into()));
         }
@@ -132,12 +168,16 @@ impl Report {
             version: model.next(),
             parent: (!model.is_empty()).then(|| model.settings().current),
             accepted: true,
-            max_forgetting: options.max_forgetting,
+            max_forgetting: match options.check {
+                AcceptanceCheck::AtMost(most) => Some(most),
+                AcceptanceCheck::BeyondChance | AcceptanceCheck::Off => None,
+            },
             classes: 0,
             new_classes: Vec::new(),
             images: 0,
             held_out: 0,
             seen_before: 0,
+            relabelled: Vec::new(),
             holdout: Score::default(),
             near_duplicates: 0,
             old: None,
@@ -153,7 +193,8 @@ impl Report {
 }
 
 impl Model {
-    /// Measures the holdout accuracy, accepts or rejects the version, and changes the model.
+    /// Measures the holdout accuracy, accepts or rejects the version, and changes the model. A rejected version that is
+    /// kept already is not kept twice.
     pub(crate) fn finish(
         &mut self,
         mut version: Version,
@@ -172,7 +213,7 @@ impl Model {
         let classes = version.classes();
         let acceptance = Acceptance::new(&before, &known, &after, &classes);
         report.new_classes = classes.iter().filter(|class| !known.contains(class)).map(ToString::to_string).collect();
-        report.accepted = !options.max_forgetting.is_some_and(|most| acceptance.rejects(most));
+        report.accepted = !acceptance.rejects(options.check);
         report.classes = classes.len();
         report.holdout = Score::of(&after);
         report.near_duplicates = version.near_duplicates();
@@ -180,9 +221,15 @@ impl Model {
         (report.memory, report.memory_capacity) = (version.memory().len(), version.memory_capacity());
         (report.old, report.new, report.by_class) = (acceptance.old, acceptance.new, acceptance.by_class);
         report.bytes = self.write(report.version, &mut version)?;
+        if let Some(same) = settings.rejected_with(&version.sha256).filter(|_| !report.accepted) {
+            self.discard(report.version);
+            report.version = same;
+            return Ok(Outcome::Learned(Box::new(report)));
+        }
         settings.last = report.version;
         settings.current = if report.accepted { report.version } else { settings.current };
         settings.vouch_for(report.version, &version.sha256);
+        settings.set_rejected(report.version, !report.accepted);
         self.change(settings, Event::Learned(Box::new(report.clone())))?;
         Ok(Outcome::Learned(Box::new(report)))
     }

@@ -44,35 +44,52 @@ mod history;
 mod input;
 mod learn;
 mod memory_size;
+mod names;
 mod png;
 mod prediction;
+mod reading;
 mod score;
 #[cfg(feature = "scratch")]
 mod scratch;
 mod settings;
+mod share;
 #[cfg(test)]
 #[cfg(feature = "scratch")]
 mod test_photos;
 mod threshold;
+mod touched;
 mod version;
 
-pub use acceptance::{Acceptance, Change};
+pub use acceptance::{Acceptance, AcceptanceCheck, Change};
 pub use backbones::{DEFAULT as DEFAULT_BACKBONE, open_named as open_backbone};
 pub use digest::Digest;
 pub use directory::Model;
 pub use error::ModelError;
 pub use evaluation::{Evaluation, Judged};
-pub use exact::{BackboneId, Exact, ExactSession};
+pub use exact::{BackboneId, Exact, ExactSession, Labelled, Learned, PhotoClassifier};
 pub use folder::{FolderNotice, FolderPart, FolderReader};
 pub use forget::{Forget, Forgotten};
-pub use history::{Entry, Event, Report, Training};
+pub use history::{Entry, Event, Report, Rescored, Training, rescored};
 pub use input::{Input, InputReader, Picture, Seen};
-pub use learn::{Notice, Outcome, SessionOptions};
+pub use learn::{Notice, Outcome, Relabel, SessionOptions};
 pub use memory_size::MemorySize;
+pub use names::Names;
 pub use png::write_png;
-pub use prediction::{AllUnsure, Prediction, Similar, Verdict};
+pub use prediction::{AllUnsure, Doubt, Prediction, Similar, Verdict};
+pub use reading::VersionState;
 pub use score::{Answer, ClassScore, Score};
 #[cfg(feature = "scratch")]
 pub use scratch::{Holdout, LearnObserver, Photo, Scratch, Session};
 pub use settings::ModelSettings;
+pub use share::{NoShare, Share};
+pub use touched::Touched;
 pub use version::{Contents, Example, Features, Held, Part, Removed, Version};
+
+/// The examples of the documents compile.
+#[cfg(all(doctest, feature = "scratch"))]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/library.md")]
+    struct Library;
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::Version;
+use crate::{Digest, Version};
 
 /// What a version says of a photo.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,12 +40,26 @@ pub enum AllUnsure {
 /// A remembered photo that is like another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Similar {
+    /// Its identity.
+    pub digest: Digest,
     /// Its class.
     pub class: Arc<str>,
     /// The path that it came from.
     pub source: String,
     /// Cosine of the angle between the features: 1 for the same photo.
     pub similarity: f64,
+}
+
+/// How near a photo that is held is to another class than its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Doubt {
+    /// Its identity.
+    pub digest: Digest,
+    /// The nearest other class.
+    pub nearest: Arc<str>,
+    /// The distance to its own class, without the photo, divided by that to the nearest other one: from 1 on,
+    /// its class is doubtful.
+    pub ratio: f64,
 }
 
 impl Verdict {
@@ -70,18 +84,6 @@ impl AllUnsure {
 }
 
 impl Version {
-    /// How far to trust a prediction; `threshold` replaces the one of the holdout set.
-    pub fn verdict(&self, prediction: &Prediction, threshold: Option<f64>) -> Verdict {
-        let is_far = |farthest: f32| prediction.distance.is_some_and(|distance| distance > farthest);
-        if self.farthest_known().is_some_and(is_far) {
-            return Verdict::Unknown;
-        }
-        match threshold.or(self.threshold()) {
-            Some(threshold) if f64::from(prediction.probability) >= threshold => Verdict::Sure,
-            _ => Verdict::Unsure,
-        }
-    }
-
     /// Why every answer is unsure, if so.
     pub fn all_unsure(&self) -> Option<AllUnsure> {
         let is_small = self.holdout().len() < Self::SMALLEST_HOLDOUT;

@@ -35,6 +35,7 @@ const HOLDOUT_IMAGES: &str = "holdout.images";
 const HOLDOUT_DIGESTS: &str = "holdout.digests";
 const LEARNED: &str = "learned.digests";
 const LEARNED_CLASSES: &str = "learned.classes";
+const ONCE: &str = "learned.once";
 
 /// A version with a network that is trained from scratch.
 #[derive(Clone)]
@@ -45,6 +46,8 @@ pub struct Scratch {
     pub holdout: Holdout,
     /// Every image that was ever learned, and as what.
     pub(crate) learned: BTreeMap<Digest, Class>,
+    /// Images that were learned once and removed or retired since: what was learned from them is still in the weights.
+    pub(crate) once: BTreeSet<Digest>,
     /// The files of the images in memory, by the digests of their pixels. Two files can have the same pixels.
     pub(crate) origins: BTreeMap<Digest, Vec<Origin>>,
     /// Below which probability an answer is unsure, if there is one.
@@ -80,6 +83,7 @@ impl Scratch {
             learner,
             holdout: Holdout::default(),
             learned: BTreeMap::new(),
+            once: BTreeSet::new(),
             origins: BTreeMap::new(),
             threshold: None,
         }
@@ -110,6 +114,12 @@ impl Scratch {
     /// The files that an image in memory may come from.
     pub(crate) fn origins_of(&self, image: &[u8]) -> &[Origin] {
         self.origins.get(&Digest::of(image)).map_or(&[][..], Vec::as_slice)
+    }
+
+    /// Images count as not learned, so that they can be learned again; what was learned from them is not forgotten.
+    fn unlearn(&mut self, which: impl Fn(Digest, Class) -> bool) {
+        let going = self.learned.extract_if(.., |digest, class| which(*digest, *class)).map(|(digest, _)| digest);
+        self.once.extend(going);
     }
 
     /// After the memory has become smaller: statistics that came from it come from what is left.
@@ -149,6 +159,8 @@ impl Scratch {
             bytes: examples.iter().flat_map(|example| example.image.iter().copied()).collect(),
         };
         let classes: Vec<u8> = self.learned.values().flat_map(|class| class.0.to_le_bytes()).collect();
+        let once = self.once.iter().flat_map(|digest| digest.bytes()).collect();
+        let once = (!self.once.is_empty()).then(|| (ONCE, digests(once)));
         let arrays = [
             (HOLDOUT_IMAGES, images),
             (HOLDOUT_DIGESTS, digests(examples.iter().flat_map(|example| example.digest.bytes()).collect())),
@@ -156,7 +168,7 @@ impl Scratch {
             (LEARNED_CLASSES, ExtraArray { shape: vec![classes.len() / 2, 2], bytes: classes }),
         ];
         let header = serde_json::to_value(header).expect("a header is plain data");
-        Extra { header, arrays: arrays.map(|(name, array)| (name.to_owned(), array)).into_iter().collect() }
+        Extra { header, arrays: arrays.into_iter().chain(once).map(|(name, array)| (name.to_owned(), array)).collect() }
     }
 
     /// The version in a file, on `threads` threads, and the file's checksum.
@@ -179,10 +191,15 @@ impl Scratch {
         let learned = learned(&learner, part(LEARNED), part(LEARNED_CLASSES));
         let learned = learned
             .ok_or_else(|| unusable("the digests and classes of the images that it has learned do not match"))?;
+        let once = part(ONCE);
+        if !once.len().is_multiple_of(Digest::BYTES) {
+            return Err(unusable("the digests of the images that it learned once are cut"));
+        }
+        let once = digests(once).collect();
         if header.threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
             return Err(unusable("its threshold is not a probability"));
         }
-        Ok((Self { learner, holdout, learned, origins: header.memory, threshold: header.threshold }, sha256))
+        Ok((Self { learner, holdout, learned, once, origins: header.memory, threshold: header.threshold }, sha256))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `model.toml`: the current version, and the versions that are kept. It is sealed by a checksum and
 //! replaced atomically: that is the moment at which a model changes.
 
-use std::{io, path::Path};
+use std::{collections::BTreeSet, io, path::Path};
 
 use rehearsal_files::{
     atomic, regular,
@@ -10,12 +10,12 @@ use rehearsal_files::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::ModelError;
+use crate::{Digest, ModelError};
 
 /// 1 had no checksums of versions, 2 identified images by their pixels.
 const FORMAT: u32 = 3;
 /// Larger than any such file, in bytes.
-const LARGEST: u64 = 16 << 20;
+const LARGEST: u64 = 256 << 20;
 const INTRODUCTION: &str =
     "# A model of Rehearsal, sealed by its checksum: change it with `rehearsal learn` and `use`.\n";
 const BEFORE: &str = "sha256 = \"";
@@ -40,6 +40,9 @@ pub struct ModelSettings {
     pub(crate) history_bytes: u64,
     /// The checksum of so much of it.
     pub(crate) history_sha256: String,
+    /// The photos of a removal that is under way: a killed one is finished by the next.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) removing: BTreeSet<Digest>,
     /// The versions that are kept, in order.
     pub(crate) versions: Vec<KeptVersion>,
 }
@@ -51,6 +54,9 @@ pub(crate) struct KeptVersion {
     pub number: u32,
     /// The checksum of its file; two while one file takes the other's place.
     pub sha256: Vec<String>,
+    /// Whether it was rejected and never used.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rejected: bool,
 }
 
 impl ModelSettings {
@@ -66,15 +72,33 @@ impl ModelSettings {
             memory: crate::MemorySize::DEFAULT.to_string(),
             history_bytes: 0,
             history_sha256: sha256(&[]),
+            removing: BTreeSet::new(),
             versions: Vec::new(),
         }
     }
 
+    /// The numbers of the versions that are kept, in order.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.versions.iter().map(|kept| kept.number)
+    }
+
     /// Keeps a version, whose file has this checksum and no other.
     pub(crate) fn vouch_for(&mut self, number: u32, sha256: &str) {
+        let rejected = self.versions.iter().any(|kept| kept.number == number && kept.rejected);
         self.versions.retain(|kept| kept.number != number);
-        self.versions.push(KeptVersion { number, sha256: vec![sha256.into()] });
+        self.versions.push(KeptVersion { number, sha256: vec![sha256.into()], rejected });
         self.versions.sort_by_key(|kept| kept.number);
+    }
+
+    /// Says whether a kept version is a rejected one.
+    pub(crate) fn set_rejected(&mut self, number: u32, rejected: bool) {
+        self.versions.iter_mut().filter(|kept| kept.number == number).for_each(|kept| kept.rejected = rejected);
+    }
+
+    /// The rejected version whose file has this checksum.
+    pub(crate) fn rejected_with(&self, sha256: &str) -> Option<u32> {
+        let has = |kept: &&KeptVersion| kept.rejected && kept.sha256.iter().any(|known| known == sha256);
+        self.versions.iter().find(has).map(|kept| kept.number)
     }
 
     /// Keeps a version, whose file may have this checksum, too.
@@ -96,11 +120,14 @@ impl ModelSettings {
         self.versions.iter().any(|kept| kept.sha256.len() > 1)
     }
 
-    /// Keeps no more versions than are wanted; the one that is used stays.
+    /// Keeps no more versions than are wanted, and no more rejected ones; the one that is used stays.
     pub(crate) fn drop_old(&mut self) {
-        let beyond = self.versions.len().saturating_sub(self.keep);
-        let old: Vec<u32> = self.versions[..beyond].iter().map(|kept| kept.number).collect();
-        self.versions.retain(|kept| kept.number == self.current || !old.contains(&kept.number));
+        for rejected in [false, true] {
+            let of_kind = self.versions.iter().filter(|kept| kept.rejected == rejected).map(|kept| kept.number);
+            let of_kind: Vec<u32> = of_kind.collect();
+            let old = &of_kind[..of_kind.len().saturating_sub(self.keep)];
+            self.versions.retain(|kept| kept.number == self.current || !old.contains(&kept.number));
+        }
     }
 
     /// Reads the file; none where there is none.
@@ -220,5 +247,29 @@ mod tests {
         assert!(!settings.vouches_for(3, "b") && !settings.vouches_for(2, "a"));
         settings.vouch_for(4, "b");
         assert!(!settings.is_unsettled() && !settings.vouches_for(4, "a"));
+    }
+
+    #[test]
+    fn rejected_versions_have_a_limit_of_their_own() {
+        let mut settings = ModelSettings { current: 1, keep: 2, ..ModelSettings::new() };
+        for number in 1..=6 {
+            settings.vouch_for(number, &number.to_string());
+            settings.set_rejected(number, number > 2);
+        }
+        settings.drop_old();
+        let kept = |settings: &ModelSettings| settings.versions.iter().map(|kept| kept.number).collect::<Vec<_>>();
+        assert_eq!(kept(&settings), [1, 2, 5, 6]);
+        assert_eq!(
+            (settings.rejected_with("6"), settings.rejected_with("2"), settings.rejected_with("4")),
+            (Some(6), None, None)
+        );
+        settings.vouch_for(6, "rewritten");
+        assert_eq!(settings.rejected_with("rewritten"), Some(6));
+        settings.set_rejected(6, false);
+        settings.drop_old();
+        assert_eq!(kept(&settings), [1, 2, 5, 6], "the current one stays");
+        settings.current = 6;
+        settings.drop_old();
+        assert_eq!(kept(&settings), [2, 5, 6]);
     }
 }

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use rehearsal::config::PartialConfig;
 use rehearsal_data::ImageShape;
 
-use crate::{FolderReader, Model, Outcome, Report, Session, write_png};
+use crate::{FolderReader, Model, Outcome, Report, Session, SessionOptions, write_png};
 
 const SHAPE: ImageShape = ImageShape { height: 8, width: 8, channels: 3 };
 
@@ -25,7 +25,7 @@ pub(crate) fn write_folder(folder: &Path, classes: &[&str], count: usize) {
 /// A session of such a folder, one epoch of a tiny network.
 pub(crate) fn session(model: &Model, folder: &Path) -> Session {
     let mut reader = FolderReader { follow_links: false, skip_bad: false, progress: &(), notice: &mut |_| () };
-    let session = reader.session(model, &[folder.into()], Some(8)).unwrap();
+    let session = reader.session(model, &[folder.into()], Some(8), SessionOptions::default()).unwrap();
     let settings = PartialConfig::parse("backbone = 'tiny'\nwidth = 4\nepochs = 1\nthreads = 1").unwrap();
     Session { settings, ..session }
 }

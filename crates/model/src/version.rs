@@ -13,7 +13,10 @@ use serde::Deserialize;
 
 #[cfg(feature = "scratch")]
 use crate::scratch::Scratch;
-use crate::{Answer, Digest, Input, InputReader, ModelError, Picture, Prediction, Similar, exact::Exact, threshold};
+use crate::{
+    Answer, Digest, Doubt, Input, InputReader, ModelError, Picture, Prediction, Similar, Verdict, exact::Exact,
+    threshold,
+};
 
 /// A version of a model.
 #[derive(Clone)]
@@ -139,6 +142,17 @@ pub trait Contents: Send + Sync {
     /// The memory as pictures: class, picture, path.
     fn memory(&self) -> Vec<(Arc<str>, Picture, String)>;
 
+    /// The picture of a photo in memory or holdout set; none if it is not held.
+    fn picture(&self, _photo: Digest) -> Option<Picture> {
+        None
+    }
+
+    /// How doubtful the class of each photo in memory and holdout set is, the most doubtful first; empty if the
+    /// version cannot tell.
+    fn doubts(&self) -> Vec<Doubt> {
+        Vec::new()
+    }
+
     /// How many photos fit into the memory.
     fn memory_capacity(&self) -> usize;
 
@@ -162,6 +176,18 @@ pub trait Contents: Send + Sync {
     /// The distance beyond which a photo is unknown.
     fn farthest_known(&self) -> Option<f32> {
         None
+    }
+
+    /// How far to trust a prediction; `threshold` replaces the one of the holdout set.
+    fn verdict(&self, prediction: &Prediction, threshold: Option<f64>) -> Verdict {
+        let is_far = |farthest: f32| prediction.distance.is_some_and(|distance| distance > farthest);
+        if self.farthest_known().is_some_and(is_far) {
+            return Verdict::Unknown;
+        }
+        match threshold.or(self.threshold()) {
+            Some(threshold) if f64::from(prediction.probability) >= threshold => Verdict::Sure,
+            _ => Verdict::Unsure,
+        }
     }
 
     /// The remembered photos that are most like a photo.

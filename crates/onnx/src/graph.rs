@@ -1,8 +1,19 @@
 //! A graph of operations while it is written: nodes one after another, each named for what it gives.
 
-use crate::messages::{
-    self, Attribute, AttributeKind, ElementKind, Graph, Node, Shape, Tensor, TensorKind, ValueInfo, ValueKind,
+use prost::Message;
+
+use crate::{
+    Foreign, ForeignError,
+    messages::{
+        self, Attribute, AttributeKind, ElementKind, Graph, Node, OperatorSet, Shape, Tensor, TensorKind, ValueInfo,
+        ValueKind,
+    },
 };
+
+/// The set of operators: what every runtime of the last years has.
+const OPSET: i64 = 17;
+/// The version of the file's own layout that goes with it.
+const IR_VERSION: i64 = 8;
 
 /// The value that a node gives, by name.
 #[derive(Clone, Debug)]
@@ -11,8 +22,32 @@ pub struct Value(String);
 /// A graph without its inputs and outputs.
 #[derive(Default)]
 pub struct GraphWriter {
+    /// The fields of the graph that are written already.
+    written: Vec<u8>,
     nodes: Vec<Node>,
     constants: Vec<Tensor>,
+    needs: Needs,
+}
+
+/// What a runtime needs to know to run a graph.
+pub(crate) struct Needs {
+    pub ir_version: i64,
+    pub operators: Vec<OperatorSet>,
+    /// Functions that operations call.
+    pub functions: Vec<Vec<u8>>,
+}
+
+impl Default for Needs {
+    fn default() -> Self {
+        let operators = vec![OperatorSet { domain: String::new(), version: OPSET }];
+        Self { ir_version: IR_VERSION, operators, functions: Vec::new() }
+    }
+}
+
+/// A whole graph.
+pub struct FinishedGraph {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) needs: Needs,
 }
 
 /// A number that constants are made of.
@@ -88,9 +123,37 @@ impl GraphWriter {
         Value(name.to_owned())
     }
 
+    /// Puts a network of another program behind a value. Gives its output. The graph then has the
+    /// operators of that network, so only one can be put in.
+    ///
+    /// # Errors
+    /// Its operators are too old.
+    pub fn insert(&mut self, network: &Foreign<'_>, input: &Value) -> Result<Value, ForeignError> {
+        network.check_operators()?;
+        let [from, to] = network.edges();
+        self.node(&from, "Identity", &[input], Vec::new());
+        self.flush();
+        network.put(&mut self.written)?;
+        self.needs = Needs {
+            ir_version: network.ir_version.max(IR_VERSION),
+            operators: network.operators.clone(),
+            functions: network.functions.iter().map(|function| function.to_vec()).collect(),
+        };
+        Ok(Value(to))
+    }
+
+    /// Writes the operations so far: fields of a message may come in any number of pieces.
+    fn flush(&mut self) {
+        let (node, initializer) = (std::mem::take(&mut self.nodes), std::mem::take(&mut self.constants));
+        self.written.extend(Graph { node, initializer, ..Graph::default() }.encode_to_vec());
+    }
+
     /// The whole graph.
-    pub fn finish(self, name: &str, input: Vec<ValueInfo>, output: Vec<ValueInfo>) -> Graph {
-        Graph { node: self.nodes, name: name.to_owned(), initializer: self.constants, input, output }
+    pub fn finish(mut self, name: &str, input: Vec<ValueInfo>, output: Vec<ValueInfo>) -> FinishedGraph {
+        self.flush();
+        let edges = Graph { name: name.to_owned(), input, output, ..Graph::default() };
+        self.written.extend(edges.encode_to_vec());
+        FinishedGraph { bytes: self.written, needs: self.needs }
     }
 }
 

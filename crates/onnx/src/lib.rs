@@ -1,4 +1,4 @@
-//! Writes ONNX models.
+//! Writes ONNX models, around networks of other programs, too.
 //!
 //! ```
 //! use rehearsal_onnx::{Axis, ElementKind, GraphWriter, encode, value};
@@ -16,10 +16,13 @@
 
 #![forbid(unsafe_code)]
 
+mod foreign;
 mod graph;
 pub mod messages;
 mod model;
+mod wire;
 
-pub use graph::{Axis, Element, GraphWriter, Value, float, int, ints, length, value};
+pub use foreign::{Foreign, ForeignError};
+pub use graph::{Axis, Element, FinishedGraph, GraphWriter, Value, float, int, ints, length, value};
 pub use messages::{Attribute, ElementKind};
 pub use model::encode;

@@ -15,12 +15,11 @@ use rehearsal::{
 };
 
 struct Farthest {
-    count: usize,
     candidates: usize,
 }
 
 impl Retrieval for Farthest {
-    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
+    fn retrieve(&self, count: usize, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
         let new = probe.incoming_features();
         let candidates = memory.draw(self.candidates, rng);
         let distance = |row: &[f32]| -> f32 {
@@ -30,7 +29,7 @@ impl Retrieval for Farthest {
         let mut ranked: Vec<(f32, Slot)> =
             probe.features(&candidates).iter().map(|row| distance(row)).zip(candidates).collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-        ranked.into_iter().take(self.count).map(|(_, slot)| slot.into()).collect()
+        ranked.into_iter().take(count).map(|(_, slot)| slot.into()).collect()
     }
 }
 
@@ -38,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let settings = PartialConfig::parse("method = 'er'\nbackbone = 'tiny'\nwidth = 16\ntrain-per-class = 100")?;
     let config = settings.resolve()?;
     let source = config.dataset.open(&config.request())?;
-    let parts = Parts::new().retrieval("farthest", Farthest { count: 10, candidates: 50 });
+    let parts = Parts::new().retrieval("farthest", Farthest { candidates: 50 });
     if let Outcome::Finished(record, learner) = Experiment::with_parts(&settings, source, parts)?.run(&mut ())? {
         println!("accuracy {:.1} %", 100.0 * record.accuracy.unwrap_or(0.0));
         println!("the learner remembers {} images", learner.memory().len());

@@ -91,6 +91,9 @@ pub struct Config {
     /// Look into the steps and write `diagnostics.jsonl`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub diagnostics: bool,
+    /// Test after every so many steps, not only after every task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_every: Option<usize>,
     /// Write event files for `TensorBoard`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tensorboard: bool,
@@ -104,6 +107,7 @@ impl Config {
             ("train-per-class", self.train_per_class.unwrap_or(1), most),
             ("test-per-class", self.test_per_class.unwrap_or(1), most),
             ("size", self.size.unwrap_or(1), 1024),
+            ("test-every", self.test_every.unwrap_or(1), most),
         ])?;
         not_negative("checkpoint-minutes", self.checkpoint_minutes)?;
         self.learner.check()
@@ -290,6 +294,6 @@ mod tests {
         assert!(refusal("candidates = 4").contains("5 of 4 candidates"));
         assert!(refusal("ratio = '18446744073709551615:1'").contains("write high:low"));
         assert!(refusal("ratio = '60:0'\nretrieved = 60").contains("60 of 50 candidates"));
-        assert!(refusal("seed = 1\nlerning-rate = 1").starts_with("line 2: unknown field `lerning-rate`"));
+        assert!(refusal("seed = 1\nlerning-rate = 1").starts_with("line 2: unknown setting `lerning-rate`"));
     }
 }

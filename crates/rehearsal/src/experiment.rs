@@ -156,7 +156,9 @@ impl Experiment {
         let diagnostics = config.diagnostics.then(|| Diagnostics::new(learner.network()));
         let recalibration = (config.recalibrate != Recalibrate::Off).then(Recalibrations::default);
         let recalibrated = (config.recalibrate == Recalibrate::Both).then(AccuracyMatrix::default);
-        let mut progress = Progress { recalibration, recalibrated, diagnostics, ..Progress::default() };
+        let task_incremental = Some(AccuracyMatrix::default());
+        let mut progress =
+            Progress { recalibration, recalibrated, task_incremental, diagnostics, ..Progress::default() };
         progress.note_computed(computed(&learner));
         let journal = Journal { config, data, progress, directory: None, board: None };
         Ok(Self { stream, learner, journal, tested: None })
@@ -247,7 +249,7 @@ impl Experiment {
     fn learn(&mut self, task: TaskId, observer: &mut dyn Observer) -> Result<bool, ExperimentError> {
         // The paper's protocol: what fills no batch is dropped, and tests recalibrate if asked.
         let options = FitOptions { insert_rest: false, recalibrate: false };
-        let mut recorder = Recorder::new(&mut self.journal, observer);
+        let mut recorder = Recorder::new(&mut self.journal, &self.stream, observer);
         let fit = self.learner.fit(&self.stream.samples(task), options, &mut recorder)?;
         recorder.finish()?;
         Ok(fit.is_stopped)

@@ -1,6 +1,8 @@
 //! What a finished run says.
 
-use rehearsal_runs::{Measures, Recalibrations, Record, Seconds, Settings};
+use rehearsal_runs::{Anytime, Measures, Recalibrations, Record, Seconds, Settings};
+
+use rehearsal_measure::OverSeeds;
 
 use crate::{
     config::Config,
@@ -16,9 +18,10 @@ pub(crate) fn record(
     steps: u64,
     test_images: usize,
 ) -> Record {
-    let Progress { matrix, recalibration, recalibrated, task_seconds, phases, peak_memory_bytes, computed, .. } =
-        progress;
+    let Progress { matrix, recalibration, recalibrated, task_incremental, inside, ahead, .. } = progress;
+    let Progress { task_seconds, phases, peak_memory_bytes, computed, .. } = progress;
     let total: f64 = task_seconds.iter().sum();
+    let anytime = Anytime::new(inside, &matrix);
     let measures = Measures::from(matrix);
     let happened = recalibration.as_ref().is_some_and(Recalibrations::happened);
     Record {
@@ -44,6 +47,9 @@ pub(crate) fn record(
         test_images,
         recalibration,
         recalibrated: recalibrated.filter(|_| happened).map(Measures::from),
+        task_incremental: task_incremental.filter(|matrix| matrix.tasks_seen() > 0).map(Measures::from),
+        anytime,
+        forward_transfer: OverSeeds::from_values(&ahead).map(|over| over.mean),
     }
 }
 

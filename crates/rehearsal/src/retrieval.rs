@@ -24,16 +24,16 @@ use crate::{memory::Memory, probe::Probe, rng::Rng, sample::Slot, shapley::Shapl
 /// use rehearsal::{memory::Memory, prelude::*, probe::Probe, retrieval::{Retrieval, Retrieved}, rng::Rng, sample::Slot};
 ///
 /// /// The samples that were stored last.
-/// struct Newest(usize);
+/// struct Newest;
 ///
 /// impl Retrieval for Newest {
-///     fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, _: &mut Rng) -> Vec<Retrieved> {
-///         (0..memory.len()).rev().take(self.0).map(|slot| Slot(slot).into()).collect()
+///     fn retrieve(&self, count: usize, memory: &Memory, _: &mut dyn Probe, _: &mut Rng) -> Vec<Retrieved> {
+///         (0..memory.len()).rev().take(count).map(|slot| Slot(slot).into()).collect()
 ///     }
 /// }
 ///
 /// # fn main() -> Result<(), LearnerError> {
-/// let parts = Parts::new().retrieval("newest", Newest(10));
+/// let parts = Parts::new().retrieval("newest", Newest);
 /// let learner = Learner::builder().size(8).backbone(BackboneKind::Tiny).parts(parts).build()?;
 /// # Ok(())
 /// # }
@@ -42,8 +42,9 @@ use crate::{memory::Memory, probe::Probe, rng::Rng, sample::Slot, shapley::Shapl
 /// It has no state of its own, so that a resumed run chooses as an
 /// uninterrupted one would: all it may go by is the memory, the probe and the draws.
 pub trait Retrieval: Send + Sync {
-    /// What to replay, in training order; nothing from an empty memory. A slot may appear twice.
-    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved>;
+    /// What to replay, in training order: at most `count` samples, which is the setting `retrieved`; nothing from an
+    /// empty memory. A slot may appear twice.
+    fn retrieve(&self, count: usize, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved>;
 }
 
 /// A stored sample that was chosen for replay, and why.
@@ -118,14 +119,14 @@ impl RetrievalKind {
     pub fn build(self, options: &RetrievalOptions) -> Arc<dyn Retrieval> {
         let &RetrievalOptions { count, ratio, candidates, shapley } = options;
         match self {
-            Self::Random => Arc::new(Random { count }),
+            Self::Random => Arc::new(Random),
             Self::Mir | Self::Imir | Self::Balanced => {
                 let default = || self.default_ratio(count).unwrap_or(Ratio { high: count, low: 0 });
                 let Ratio { high, low } = ratio.unwrap_or_else(default);
                 Arc::new(LossChange { high, low, candidates })
             }
-            Self::Aser => Arc::new(Aser { count, shapley }),
-            Self::MemoryMatch => Arc::new(MemoryMatch { pairs: count / 2 }),
+            Self::Aser => Arc::new(Aser { shapley }),
+            Self::MemoryMatch => Arc::new(MemoryMatch),
         }
     }
 
@@ -251,7 +252,7 @@ mod tests {
                 let options = RetrievalOptions { count, ratio, candidates: 20, shapley };
                 let mut probe = Arbitrary(vec![sample(1, 3), sample(4, 9)]);
                 let mut rng = Rng::new(seed, RngStream::Retrieval, &[]);
-                let slots = kind.build(&options).retrieve(&memory, &mut probe, &mut rng);
+                let slots = kind.build(&options).retrieve(count, &memory, &mut probe, &mut rng);
                 prop_assert!(slots.len() <= count, "{kind}: {} of {count}", slots.len());
                 prop_assert!(slots.iter().all(|retrieved| retrieved.slot.0 < memory.len()), "{kind}: {slots:?}");
                 let warm = kind != RetrievalKind::MemoryMatch || memory.samples_seen() > 40;

@@ -9,7 +9,7 @@ pub use error::StreamError;
 
 use crate::{
     learner::Samples,
-    sample::{InputShape, Sample, TaskId},
+    sample::{Class, InputShape, Sample, TaskId},
 };
 use cut::{Entry, Task, cut};
 use rehearsal_data::{DataError, Source, Split, choice};
@@ -139,8 +139,12 @@ impl Stream {
 
     /// How many classes the test images of a task have, and how many images there are.
     pub(crate) fn tested(&self, task: TaskId) -> (usize, usize) {
-        let test = &self.tasks[task.index()].test;
-        (test.iter().map(|entry| entry.label).collect::<BTreeSet<_>>().len(), test.len())
+        (self.tested_classes(task).len(), self.tasks[task.index()].test.len())
+    }
+
+    /// The classes that the test images of a task have.
+    pub(crate) fn tested_classes(&self, task: TaskId) -> BTreeSet<Class> {
+        self.tasks[task.index()].test.iter().map(|entry| entry.label).collect()
     }
 
     fn load(&self, split: Split, task: TaskId, entry: Entry) -> Result<Sample, DataError> {

@@ -50,7 +50,7 @@ pub struct Line {
     pub b: Option<OverSeeds>,
     /// The second minus the first, over pairs; none without a pair.
     pub difference: Option<Paired>,
-    /// The Wilcoxon test over pairs; none without a pair.
+    /// The Wilcoxon test over pairs; none with fewer than two, of which it can say nothing.
     pub test: Option<Wilcoxon>,
 }
 
@@ -124,7 +124,7 @@ fn line(metric: &rehearsal_measure::Metric, a: &[Run], b: &[Run], paired: &[Pair
         OverSeeds::from_values(&runs.iter().filter_map(|run| (metric.of)(&run.matrix)).collect::<Vec<_>>())
     };
     let difference = difference(paired, metric.of);
-    let test = difference.map(|_| test(paired, metric.of));
+    let test = difference.filter(|difference| difference.n > 1).map(|_| test(paired, metric.of));
     Line { name: metric.name, better: metric.better, a: over(a), b: over(b), difference, test }
 }
 

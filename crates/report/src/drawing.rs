@@ -14,7 +14,7 @@ mod png;
 mod text;
 
 pub use axes::Axis;
-pub use canvas::escaped;
+pub use head::Form;
 pub use heat_maps::{HeatMap, HeatMaps};
 pub use letters::{Letters, drawable, letters};
 pub use lines::{Curve, Lines, Panel, Point, Shape};

@@ -11,13 +11,13 @@ mod matrices;
 mod retrieved;
 mod sides;
 
-use std::{ops::Range, path::PathBuf};
+use std::{collections::BTreeSet, ops::Range, path::PathBuf};
 
 use rehearsal_measure::OverSeeds;
 
 use crate::{
     arm::{Arm, labels},
-    drawing::{Axis, Curve, HeatMap, HeatMaps, Lines, Panel, Point, Shape},
+    drawing::{Axis, Curve, Form, HeatMap, HeatMaps, Lines, Panel, Point, Shape},
     protocol::Data,
     run::Run,
     slug,
@@ -44,8 +44,14 @@ pub struct Figure {
     pub title: String,
     /// How it is read.
     pub note: String,
-    /// The drawing.
+    /// What it is about: the data.
+    pub data: String,
+    /// The drawing, as a file of its own.
     pub svg: String,
+    /// The drawing for a page, below a heading.
+    pub wide: String,
+    /// The same for the screen of a phone.
+    pub narrow: String,
     /// The runs behind each series.
     pub sources: Vec<Source>,
 }
@@ -66,10 +72,11 @@ pub struct Scene<'a> {
     /// The beginning and the end of the names of its figures.
     prefix: &'a str,
     slug: String,
-    /// Data and conditions in words.
+    /// The data, and data and conditions, in words.
+    data: String,
     subtitle: String,
-    /// Whether figures have no titles.
-    bare: bool,
+    /// How figures stand in files.
+    form: Form,
 }
 
 /// A group, the name of its arm, and the arm's place in the report, which decides its looks in every
@@ -146,8 +153,9 @@ impl<'a> Scene<'a> {
             groups: named(&conditions.groups_on(data), arms),
             prefix: &conditions.prefix,
             slug: slug(data, &conditions.data()),
+            data: data.label(),
             subtitle: format!("{}; {}", data.label(), conditions.label),
-            bare: conditions.bare,
+            form: if conditions.bare { Form::Bare } else { Form::Titled },
         }
     }
 
@@ -219,19 +227,50 @@ impl<'a> Scene<'a> {
             return None;
         }
         let lines = Lines { title: title.into(), subtitle: self.subtitle.clone(), series, panels };
-        Some(self.figure(kind, title, note, lines.svg(self.bare)))
+        let series: Vec<&str> = lines.shown().into_iter().map(|(_, name)| name).collect();
+        let panels: Vec<&str> = lines.panels.iter().map(|panel| panel.title.as_str()).collect();
+        Some(self.figure((kind, title, note), &series, &panels, |form| lines.svg(form)))
     }
 
     /// A figure of heat maps on one scale; none without a map.
     fn heat_maps(&self, kind: &str, note: &str, maps: HeatMaps) -> Option<Figure> {
         let maps = HeatMaps { subtitle: self.subtitle.clone(), ..maps };
-        (!maps.maps.is_empty()).then(|| self.figure(kind, &maps.title, note, maps.svg(self.bare)))
+        let panels: Vec<&str> = maps.maps.iter().map(|map| map.title.as_str()).collect();
+        let figure = || self.figure((kind, &maps.title, note), &[], &panels, |form| maps.svg(form));
+        (!maps.maps.is_empty()).then(figure)
     }
 
-    fn figure(&self, kind: &str, title: &str, note: &str, svg: String) -> Figure {
-        let sources = self.groups.iter().map(|named| named.source(&named.name)).collect();
-        let id = format!("{}{kind}-{}", self.prefix, self.slug);
-        Figure { id, title: title.into(), note: note.into(), svg, sources }
+    /// Its sources are the groups that have something drawn: a series, or a panel.
+    fn figure(
+        &self,
+        (kind, title, note): (&str, &str, &str),
+        series: &[&str],
+        panels: &[&str],
+        svg: impl Fn(Form) -> String,
+    ) -> Figure {
+        // The title of a panel is the name of its group, perhaps with a number or a part behind it.
+        let of_panel = |panel: &&str| {
+            let names = self.groups.iter().map(|named| named.name.as_str());
+            names.filter(|name| panel.starts_with(name)).max_by_key(|name| name.len())
+        };
+        let drawn: BTreeSet<&str> = series.iter().copied().chain(panels.iter().filter_map(of_panel)).collect();
+        let source = |named: &Named| named.source(&named.name);
+        let mut sources: Vec<Source> =
+            self.groups.iter().filter(|named| drawn.contains(named.name.as_str())).map(source).collect();
+        if sources.is_empty() {
+            // Neither series nor panels are groups: what is drawn is of all.
+            sources = self.groups.iter().map(source).collect();
+        }
+        Figure {
+            id: format!("{}{kind}-{}", self.prefix, self.slug),
+            title: title.into(),
+            note: note.into(),
+            data: self.data.clone(),
+            svg: svg(self.form),
+            wide: svg(Form::Bare),
+            narrow: svg(Form::Narrow),
+            sources,
+        }
     }
 }
 
@@ -260,7 +299,7 @@ impl Named<'_> {
     /// A line with a point for each number of a range: where it is, and its value in a run.
     fn curve(
         &self,
-        range: Range<usize>,
+        places: impl IntoIterator<Item = usize>,
         place: impl Fn(usize) -> (f64, String),
         unit: Unit,
         of: impl Fn(&Run, usize) -> Option<f64>,
@@ -269,13 +308,20 @@ impl Named<'_> {
             let (x, place) = place(i);
             self.point((x, &place), self.group.over_seeds(|run| of(run, i)), unit)
         };
-        Curve { series: self.place, points: range.filter_map(point).collect(), shape: Shape::Line }
+        Curve { series: self.place, points: places.into_iter().filter_map(point).collect(), shape: Shape::Line }
     }
 }
 
 /// Where a task is drawn that is counted from 0: "while learning task 3".
 fn at_task(words: &str) -> impl Fn(usize) -> (f64, String) {
     move |task| (task as f64 + 1.0, format!("{words} task {}", task + 1))
+}
+
+/// At most so many numbers of a range, evenly apart, with the first and the last: a figure of thousands of tasks would
+/// need gigabytes.
+fn thinned(range: Range<usize>, most: usize) -> Vec<usize> {
+    let (count, last) = (range.len(), most.min(range.len()).saturating_sub(1).max(1));
+    (0..most.min(count)).map(|i| range.start + i * (count - 1) / last).collect()
 }
 
 /// Both ends of the spread of every point: what an axis must hold.
@@ -292,4 +338,19 @@ fn named<'a>(groups: &[&'a Group], arms: &[&Arm]) -> Vec<Named<'a>> {
     let names = labels(&groups.iter().map(|group| &group.arm).collect::<Vec<_>>());
     let place = |group: &Group| arms.iter().position(|arm| **arm == group.arm).unwrap_or(arms.len());
     groups.iter().zip(names).map(|(&group, name)| Named { group, name, place: place(group) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_range_is_thinned_evenly_with_both_ends() {
+        assert_eq!(thinned(2..6, 10), [2, 3, 4, 5]);
+        assert_eq!(thinned(0..1, 10), [0]);
+        assert_eq!(thinned(3..3, 10), [] as [usize; 0]);
+        assert_eq!(thinned(0..101, 5), [0, 25, 50, 75, 100]);
+        let many = thinned(7..2007, 200);
+        assert!(many.len() == 200 && many[0] == 7 && many[199] == 2006 && many.is_sorted_by(|a, b| a < b));
+    }
 }

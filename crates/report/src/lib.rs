@@ -26,6 +26,7 @@ pub mod page;
 pub mod pairs;
 pub mod paper;
 pub mod protocol;
+pub mod published;
 pub mod readings;
 pub mod report;
 pub mod run;

@@ -5,11 +5,11 @@ mod runs;
 use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
 
 use crate::{
-    drawing::escaped,
     figures::{Figure, Source},
     formats::html,
     report::{Part, Report},
     table::Table,
+    text::{counted, escaped},
 };
 
 pub use runs::Places;
@@ -49,16 +49,20 @@ pub fn page(report: &Report, places: &Places) -> String {
 fn contents(report: &Report) -> String {
     let mut text = String::from("<nav aria-label=\"Contents\"><ol>\n");
     for part in &report.parts {
-        let tables = part.tables.iter().map(|table| (&table.id, &table.title));
-        let figures = part.figures.iter().map(|figure| (&figure.id, &figure.title));
-        let inside: String = tables
-            .chain(figures)
+        let figures = part.figures.iter().map(|figure| (&figure.id, figure.title.as_str()));
+        let tables = part.tables.iter().map(|table| (&table.id, short(&table.title, part)));
+        let inside: String = figures
+            .chain(tables)
             .map(|(id, title)| format!("<li><a href=\"#{id}\">{}</a> <small>{id}</small></li>\n", escaped(title)))
             .collect();
-        let (count, id, title) = (part.tables.len() + part.figures.len(), &part.id, escaped(&part.title));
+        let (id, title) = (&part.id, escaped(&part.title));
+        let counts = [(part.figures.len(), "figure"), (part.tables.len(), "table")];
+        let counts: Vec<String> =
+            counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(count, what)).collect();
         write!(
             text,
-            "<li><a href=\"#{id}\">{title}</a>\n<details><summary>{count} tables and figures</summary><ul>\n{inside}</ul></details></li>\n"
+            "<li><a href=\"#{id}\">{title}</a>\n<details><summary>{}</summary><ul>\n{inside}</ul></details></li>\n",
+            counts.join(", ")
         )
         .expect("a string takes all");
     }
@@ -66,10 +70,24 @@ fn contents(report: &Report) -> String {
     text
 }
 
+/// The title of a table without the conditions, which the heading of its part says.
+fn short<'a>(title: &'a str, part: &Part) -> &'a str {
+    title.strip_suffix(part.title.as_str()).and_then(|title| title.strip_suffix(": ")).unwrap_or(title)
+}
+
 fn part(part: &Part, places: &Places, bare: bool) -> String {
     let mut text = format!("<section>\n<h2 id=\"{}\">{}</h2>\n", part.id, escaped(&part.title));
-    text.extend(part.tables.iter().map(|table| self::table(table, places)));
-    text.extend(part.figures.iter().map(|figure| self::figure(figure, places, bare)));
+    if !part.figures.is_empty() {
+        // The data is said once if it is the same in all.
+        let same = part.figures.windows(2).all(|pair| pair[0].data == pair[1].data);
+        if let Some(figure) = part.figures.first().filter(|_| same) {
+            writeln!(text, "<p class=\"note\">{}</p>", escaped(&figure.data)).expect("a string takes all");
+        }
+        text.push_str("<div class=\"figures\">\n");
+        text.extend(part.figures.iter().map(|figure| self::figure(figure, places, !same, bare)));
+        text.push_str("</div>\n");
+    }
+    text.extend(part.tables.iter().map(|table| self::table(table, short(&table.title, part), places)));
     if !part.notes.is_empty() {
         let notes: String = part.notes.iter().map(|note| format!("<li>{}</li>\n", escaped(note))).collect();
         write!(text, "<h3>What is missing</h3>\n<ul class=\"note missing-parts\">\n{notes}</ul>\n")
@@ -79,11 +97,11 @@ fn part(part: &Part, places: &Places, bare: bool) -> String {
     text
 }
 
-fn table(table: &Table, places: &Places) -> String {
+fn table(table: &Table, title: &str, places: &Places) -> String {
     let notes: String =
         table.notes.iter().map(|note| format!("<p class=\"note\">{}</p>\n", emphasised(note))).collect();
     let body = html::table(table, &|runs| places.anchor(runs));
-    let (id, title) = (&table.id, escaped(&table.title));
+    let (id, title) = (&table.id, escaped(title));
     format!(
         "<section class=\"table\" id=\"{id}\">\n<h3>{title}</h3>\n<div class=\"scroll\">\n{body}</div>\n{notes}\
          <p class=\"files\">{}</p>\n</section>\n",
@@ -97,17 +115,27 @@ fn emphasised(note: &str) -> String {
     escaped(note).split('*').enumerate().map(piece).collect()
 }
 
-fn figure(figure: &Figure, places: &Places, bare: bool) -> String {
-    // Unless it is bare the drawing carries its title.
-    let title = if bare { format!("<h3>{}</h3>\n", escaped(&figure.title)) } else { String::new() };
-    let (id, note) = (&figure.id, escaped(&figure.note));
+/// Figures wider than this take both columns of the page, in pixels.
+const BROAD: f64 = 820.0;
+
+fn figure(figure: &Figure, places: &Places, says_data: bool, bare: bool) -> String {
+    let data = if says_data { format!("<p class=\"note\">{}</p>\n", escaped(&figure.data)) } else { String::new() };
+    let (id, title, note) = (&figure.id, escaped(&figure.title), escaped(&figure.note));
+    let class = if width(&figure.wide) > BROAD { " class=\"broad\"" } else { "" };
     format!(
-        "<figure id=\"{id}\">\n{title}<div class=\"scroll\">{}</div>\n<figcaption class=\"note\">{note} {}</figcaption>\n\
-         <p class=\"files\">{}</p>\n</figure>\n",
-        figure.svg,
+        "<figure id=\"{id}\"{class}>\n<h3>{title}</h3>\n{data}<div class=\"wide\">{}</div>\n<div class=\"narrow\">{}</div>\n\
+         <figcaption class=\"note\">{note} {}</figcaption>\n<p class=\"files\">{}</p>\n</figure>\n",
+        figure.wide,
+        figure.narrow,
         sources(&figure.sources, places),
         links("figures", id, if bare { &["svg", "png", "pdf"] } else { &["svg", "png"] })
     )
+}
+
+/// The width that a drawing says it has.
+fn width(svg: &str) -> f64 {
+    let said = svg.split_once(" width=\"").and_then(|(_, rest)| rest.split_once('"'));
+    said.and_then(|(width, _)| width.parse().ok()).unwrap_or(0.0)
 }
 
 /// The runs behind each series, one link per series.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rehearsal_measure::{AccuracyMatrix, McNemar, Paired, Wilcoxon, mcnemar, mcnemar_of, wilcoxon};
 
-use crate::{run::Run, settings::data};
+use crate::{run::Run, settings::data, text::NONE};
 
 /// Smaller differences of accuracies are rounding errors, which would break ties.
 const NOISE: f64 = 1e-10;
@@ -75,6 +75,11 @@ pub fn paths(pairs: &[Pair]) -> Vec<PathBuf> {
 pub fn pooled(tests: &[McNemar]) -> Option<McNemar> {
     let sum = |count: fn(&McNemar) -> u64| tests.iter().map(count).sum();
     (!tests.is_empty()).then(|| mcnemar(sum(|test| test.only_first), sum(|test| test.only_second)))
+}
+
+/// The p-value of a test over pairs as it is printed: one pair has none, because nothing else could have come out.
+pub fn paired_p_text(pairs: usize, p: f64) -> String {
+    if pairs > 1 { p_text(p) } else { NONE.to_owned() }
 }
 
 /// A p-value as it is printed.

@@ -57,7 +57,7 @@ fn retrieval(balanced: bool) -> &'static str {
 /// Whether a directory is named after a grid of one of the paper's tables in `experiments/`.
 pub fn is_named_after(directory: &Path) -> bool {
     let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    ["table1", "table2", "table3", "retrievals"].iter().any(|table| name.starts_with(table))
+    ["table1", "table2", "table3", "retrievals", "features"].iter().any(|table| name.starts_with(table))
 }
 
 /// A number of a table of comma-separated values without quotes: keys first, then numbers.
@@ -67,11 +67,26 @@ fn number(table: &str, keys: &[&str], column: &str) -> Option<f64> {
     lines.find(|row| row.starts_with(keys))?.get(column)?.parse().ok()
 }
 
-/// How our number compares with the paper's.
+/// A published mean, and half of its 95 % interval if that was published, too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// The mean.
+    pub mean: f64,
+    /// Half of its 95 % interval.
+    pub half_interval: Option<f64>,
+}
+
+impl From<f64> for Published {
+    fn from(mean: f64) -> Self {
+        Self { mean, half_interval: None }
+    }
+}
+
+/// How our number compares with a published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The paper's number is at most two standard deviations of our seeds away.
-    Within,
+    /// The published mean is within the 95 % interval of our mean, or the two intervals overlap.
+    Reproduced,
     /// Ours is higher.
     Above,
     /// Ours is lower.
@@ -84,20 +99,21 @@ pub enum Verdict {
 
 impl Verdict {
     /// The verdict about two numbers in the same unit.
-    pub fn new(ours: OverSeeds, paper: f64, same_setting: bool) -> Self {
-        match (same_setting, ours.deviation) {
+    pub fn new(ours: OverSeeds, published: Published, same_setting: bool) -> Self {
+        let half = published.half_interval.unwrap_or(0.0);
+        match (same_setting, ours.interval()) {
             (false, _) => Self::DifferentSetting,
             (true, None) => Self::OneSeed,
-            (true, Some(deviation)) if (ours.mean - paper).abs() <= 2.0 * deviation => Self::Within,
-            (true, Some(_)) if ours.mean > paper => Self::Above,
-            (true, Some(_)) => Self::Below,
+            (true, Some([low, _])) if published.mean + half < low => Self::Above,
+            (true, Some([_, high])) if published.mean - half > high => Self::Below,
+            (true, Some(_)) => Self::Reproduced,
         }
     }
 
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Within => "within",
+            Self::Reproduced => "reproduced",
             Self::Above => "above",
             Self::Below => "below",
             Self::DifferentSetting => "different setting",
@@ -158,10 +174,19 @@ mod tests {
     #[test]
     fn a_verdict_needs_the_same_setting_and_a_spread() {
         let ours = |deviation| OverSeeds { n: 3, mean: 50.0, deviation };
-        assert_eq!(Verdict::new(ours(Some(1.0)), 51.9, true), Verdict::Within);
-        assert_eq!(Verdict::new(ours(Some(1.0)), 52.1, true), Verdict::Below);
-        assert_eq!(Verdict::new(ours(Some(1.0)), 47.9, true), Verdict::Above);
-        assert_eq!(Verdict::new(ours(None), 50.0, true), Verdict::OneSeed);
-        assert_eq!(Verdict::new(ours(Some(1.0)), 50.0, false), Verdict::DifferentSetting);
+        let verdict = |deviation, paper: f64| Verdict::new(ours(deviation), paper.into(), true);
+        // Three seeds with a deviation of 1: 4.303 / √3 = 2.484 on either side.
+        assert_eq!([52.4, 52.6].map(|paper| verdict(Some(1.0), paper)), [Verdict::Reproduced, Verdict::Below]);
+        assert_eq!([47.6, 47.4].map(|paper| verdict(Some(1.0), paper)), [Verdict::Reproduced, Verdict::Above]);
+        assert_eq!(verdict(None, 50.0), Verdict::OneSeed);
+        assert_eq!(Verdict::new(ours(Some(1.0)), 50.0.into(), false), Verdict::DifferentSetting);
+    }
+
+    #[test]
+    fn intervals_that_overlap_are_a_reproduction() {
+        let ours = OverSeeds { n: 3, mean: 50.0, deviation: Some(1.0) };
+        let verdict = |mean| Verdict::new(ours, Published { mean, half_interval: Some(0.5) }, true);
+        assert_eq!([52.9, 53.1].map(verdict), [Verdict::Reproduced, Verdict::Below]);
+        assert_eq!([47.1, 46.9].map(verdict), [Verdict::Reproduced, Verdict::Above]);
     }
 }

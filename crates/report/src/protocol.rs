@@ -38,6 +38,9 @@ const PAPER_PROTOCOL: [(&str, &str); 11] = [
     ("recalibrate", "off"),
 ];
 
+/// What differs from the paper in the online setting of the field.
+const ONLINE: [(&str, &str); 2] = [("epochs", "1"), ("width", "20")];
+
 /// The `BatchNorm` statistics that networks were tested with, in words.
 pub const AS_TRAINED: &str = "statistics as trained";
 /// The other ones.
@@ -129,6 +132,16 @@ impl Data {
             said.push(format!("contents {}", self.sha256.chars().take(8).collect::<String>()));
         }
         if said.is_empty() { self.name().into() } else { format!("{} ({})", self.name(), said.join(", ")) }
+    }
+
+    /// Whether it is Split CIFAR-100 as the online setting of the field has it: whole, in 10 tasks.
+    pub fn is_online(&self) -> bool {
+        let limits = ["train-per-class", "test-per-class"];
+        self.dataset() == "cifar100"
+            && self.classes_and_tasks() == (Some(100), Some(10))
+            && self.incomplete.is_empty()
+            && self.settings.get("class-order") != "natural"
+            && limits.iter().chain(&UNUSUAL).all(|name| self.settings.get(name).is_empty())
     }
 
     /// The settings of data that are not the default.
@@ -231,6 +244,14 @@ impl Protocol {
             said.push(AS_TRAINED.into());
         }
         said.join(", ")
+    }
+
+    /// Whether it is the online setting of the field, whatever the size of the memory.
+    pub fn is_online(&self) -> bool {
+        let is_papers = |(name, _): &&(&str, &str)| !ONLINE.iter().any(|(own, _)| own == name);
+        let mut wanted = PAPER_PROTOCOL.iter().filter(is_papers).chain(&ONLINE);
+        // A version without the setting behaves as the published code does.
+        wanted.all(|(name, value)| self.0.get(name).is_empty() || self.0.has(name, value))
     }
 
     /// The differences from the paper's Table 1.

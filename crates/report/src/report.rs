@@ -270,8 +270,10 @@ pub fn may_write(directory: &Path) -> Result<(), WriteError> {
     let is_empty = fs::read_dir(directory).map_or(true, |mut entries| entries.next().is_none());
     let page = regular::read_to_string(&directory.join("index.html"), LARGEST_PAGE);
     let is_report = page.is_ok_and(|page| page.contains(page::GENERATOR));
-    let unfinished = directory.join(UNFINISHED);
-    let is_unfinished = unfinished.exists() || unfinished.with_added_extension("partial").exists();
+    let is_ours = |entry: io::Result<fs::DirEntry>| {
+        entry.is_ok_and(|entry| entry.file_name() == UNFINISHED || atomic::is_partial(&entry.file_name()))
+    };
+    let is_unfinished = fs::read_dir(directory).is_ok_and(|mut entries| entries.any(is_ours));
     if is_empty || is_report || is_unfinished { Ok(()) } else { Err(WriteError::Taken(directory.into())) }
 }
 

@@ -56,6 +56,14 @@ pub struct Run {
     pub diagnostics: Vec<TaskDiagnostics>,
     /// Its results with recalibrated `BatchNorm` statistics, if it was tested both ways.
     pub recalibrated: Option<Recalibrated>,
+    /// Accuracies among the classes of each task alone; none in runs of earlier versions.
+    pub task_incremental: Option<AccuracyMatrix>,
+    /// The mean accuracy over all tests, if it was tested inside tasks, too.
+    pub anytime_accuracy: Option<f64>,
+    /// The lowest accuracy on each task since it was learned, in the mean, if it was tested inside tasks, too.
+    pub worst_case_accuracy: Option<f64>,
+    /// What was known of tasks before they were learned, above guessing.
+    pub forward_transfer: Option<f64>,
     /// Why nothing was recalibrated although it was asked for.
     pub why_not_recalibrated: Option<String>,
     /// Whether this is its second reading, see [`readings`](crate::readings::readings).
@@ -130,6 +138,15 @@ struct ResultFile {
     steps: Option<u64>,
     recalibration: Option<Recalibration>,
     recalibrated: Option<Recalibrated>,
+    task_incremental: Option<Recalibrated>,
+    anytime: Option<Anytime>,
+    forward_transfer: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Anytime {
+    average_accuracy: Option<f64>,
+    worst_case_accuracy: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -213,6 +230,10 @@ pub fn read(directory: &Path) -> Result<Found, ReadError> {
         correct: correct(&directory.join(files::PREDICTIONS), file.test_images)?,
         diagnostics: diagnostics(&directory.join(files::DIAGNOSTICS))?,
         recalibrated: file.recalibrated,
+        task_incremental: file.task_incremental.map(|measures| measures.matrix),
+        anytime_accuracy: file.anytime.as_ref().and_then(|anytime| anytime.average_accuracy),
+        worst_case_accuracy: file.anytime.as_ref().and_then(|anytime| anytime.worst_case_accuracy),
+        forward_transfer: file.forward_transfer,
         why_not_recalibrated: file.recalibration.and_then(|recalibration| recalibration.why_not),
         is_again: false,
     })))

@@ -123,6 +123,9 @@ impl Against {
     pub fn text(&self) -> Vec<String> {
         let interval = self.interval.map(|[low, high]| format!("[{}, {}]", signed(low, 1), signed(high, 1)));
         let effect = self.effect.map_or(String::new(), |effect| format!("d {}, ", signed(effect, 2)));
+        if self.interval.is_none() {
+            return vec![signed(self.mean, 1), "1 pair".to_owned()];
+        }
         let (p, holm) = (p_text(self.p), p_text(self.holm));
         let corrected = (p != holm).then(|| format!("Holm {holm}"));
         [Some(signed(self.mean, 1)), interval, Some(format!("{effect}p {p}")), corrected]
@@ -149,7 +152,7 @@ impl Measured {
 
     /// Beside the paper's number, if it has one.
     pub fn beside(mut self, paper: Option<f64>, same_setting: bool) -> Self {
-        self.paper = paper.map(|paper| (paper, Verdict::new(self.value, paper, same_setting)));
+        self.paper = paper.map(|paper| (paper, Verdict::new(self.value, paper.into(), same_setting)));
         self
     }
 

@@ -8,9 +8,11 @@ mod comparisons;
 mod costs;
 mod differences;
 mod first_and_last;
+mod further;
 mod learned;
 mod mcnemar;
 mod methods;
+mod online;
 mod ratios;
 mod recalibration;
 mod results;
@@ -55,6 +57,8 @@ pub struct Conditions<'a> {
 /// The tables of one set of conditions, and a sentence about each of the paper's that could not be made.
 pub fn all(conditions: &Conditions) -> (Vec<Table>, Vec<String>) {
     let mut tables = vec![results::table(conditions)];
+    tables.extend(online::table(conditions));
+    tables.extend(further::table(conditions));
     tables.extend(differences::table(conditions));
     tables.extend(wilcoxon::table(conditions));
     tables.extend(mcnemar::tables(conditions));

@@ -3,7 +3,7 @@
 /// In place of a value that does not exist.
 pub const NONE: &str = "–";
 
-pub use rehearsal_files::text::thousands;
+pub use rehearsal_files::text::{escaped_html as escaped, thousands};
 
 /// "1 run", "20 runs".
 pub fn counted(number: usize, word: &str) -> String {

@@ -2,7 +2,8 @@
 
     python3 browser.py REPORT/index.html [--screenshots DIR]
 
-Fails if the page has no tables or figures, if a legend entry does not hide and show its series, if pointing at a mark says nothing, if the
+Fails if the page has no tables or figures, if figures do not come before tables, if one is cut off or illegible in a window of 400 pixels,
+if two do not stand beside each other in one of 1280, if a legend entry does not hide and show its series, if pointing at a mark says nothing, if the
 colours do not change with the theme, if a link leads nowhere, if the page is wider than a window of 1280 or 400 pixels, if a table or figure is cut
 off in one of 1280, if one of 400 leaves no room for a table's numbers or sets them too small, or if the browser reports any error. Speaks to the browser through a pipe
 (--remote-debugging-pipe): needs Python's standard library and Chromium, nothing else.
@@ -136,9 +137,13 @@ def check(condition, what):
 def use(browser, page, screenshots):
     browser.open(page.as_uri())
     tables = browser.ask("document.querySelectorAll('section.table table').length")
-    figures = browser.ask("document.querySelectorAll('figure svg').length")
+    figures = browser.ask("document.querySelectorAll('figure').length")
     check(tables >= 2 and figures >= 4, f"{tables} tables, {figures} figures")
-    check(browser.ask("[...document.querySelectorAll('figure svg')].every(f => f.getBoundingClientRect().height > 100)"), "figures have a size")
+    check(browser.ask("[...document.querySelectorAll('figure .wide svg')].every(f => f.getBoundingClientRect().height > 100)"), "figures have a size")
+    first = "(section, what) => (section.querySelector(what) ?? {getBoundingClientRect: () => ({top: Infinity})}).getBoundingClientRect().top"
+    ordered = f"[...document.querySelectorAll('main > section')].every(s => !s.querySelector('figure') || ({first})(s, 'figure') < ({first})(s, 'section.table'))"
+    check(browser.ask(ordered), "figures come before tables")
+    check(browser.ask("[...document.querySelectorAll('nav a')].every(a => document.querySelector(a.getAttribute('href')))"), "the contents lead somewhere")
     links = browser.ask("[...document.querySelectorAll('td a')].every(a => document.querySelector(a.getAttribute('href')))")
     check(links and browser.ask("document.querySelectorAll('td a').length") > 10, "numbers link to their runs")
 
@@ -177,10 +182,28 @@ def use(browser, page, screenshots):
     # As wide as a small laptop, and as a phone: wide tables scroll inside their own frame, and numbers have room.
     browser.call("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
     check(browser.ask("document.documentElement.scrollWidth <= 1280"), "the page is as wide as a window of 1280 pixels")
+    beside = browser.ask(
+        "(() => { const tops = [...document.querySelectorAll('figure:not(.broad)')].map(f => Math.round(f.getBoundingClientRect().top));"
+        " return tops.length < 2 || new Set(tops).size < tops.length; })()"
+    )
+    check(beside, "figures stand in two columns")
+    if screenshots:
+        browser.ask("document.querySelector('figure').scrollIntoView()")
+        browser.screenshot(screenshots / "laptop.png")
     cut = browser.ask("[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).map(s => s.parentElement.id)")
     check(cut == [], f"every table and figure is whole there {cut or ''}")
     browser.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
     check(browser.ask("document.documentElement.scrollWidth <= 400"), "the page is as wide as a window of 400 pixels")
+    narrow = "[...document.querySelectorAll('figure svg')].filter(s => s.getBoundingClientRect().height > 0)"
+    cut = browser.ask(f"{narrow}.filter(s => s.getBoundingClientRect().right > 400).length")
+    check(cut == 0 and browser.ask(f"{narrow}.length") == figures, "every figure is whole there")
+    letters = browser.ask(
+        f"Math.min(...{narrow}.map(s => s.getBoundingClientRect().width / s.viewBox.baseVal.width * 10))"
+    )
+    check(letters >= 8.5, f"letters of figures have {letters:.1f} pixels at least")
+    if screenshots:
+        browser.ask("document.querySelector('figure').scrollIntoView()")
+        browser.screenshot(screenshots / "phone.png")
     room = browser.ask(
         "[...document.querySelectorAll('section.table')].filter(s => s.querySelector('tbody th').getBoundingClientRect().width"
         " > 0.5 * s.getBoundingClientRect().width).map(s => s.id)"

@@ -1,8 +1,8 @@
-//! A directory held by a file in it, for file systems without locks, or with locks for one machine only:
-//! `.holders/1`, `.holders/2`, … each name a process that held it.
+//! Files that say which process holds a directory, for file systems without locks, or with locks for one machine
+//! only: `.holders/1`, `.holders/2`, … each name a process.
 //!
-//! File n + 1 is written only by a process that found holder n released or dead, and it is created exclusively: if
-//! several processes try, one succeeds. Files are never removed, so no number comes twice, and only the last counts.
+//! A process writes file n + 1 only if holder n has released the directory or is dead, and creates it exclusively: if
+//! several processes try, one succeeds. Files are never removed, so a number is used once, and only the last counts.
 
 use std::{
     fs::{self, File},
@@ -19,7 +19,7 @@ use crate::{
     holder::{Holder, Knows, Life},
 };
 
-/// The largest file of a holder that is read, in bytes.
+/// The limit for a file of a holder, in bytes.
 const LARGEST: u64 = 1 << 16;
 /// How often to read a file that is being written, or is not visible everywhere yet.
 const TRIES: usize = 20;
@@ -32,7 +32,7 @@ pub(crate) struct Claim {
     holder: Holder,
 }
 
-/// What a file says.
+/// The content of a file.
 enum Said {
     Nothing,
     Holder(Holder),
@@ -41,8 +41,8 @@ enum Said {
 }
 
 impl Claim {
-    /// Takes a directory that no process holds. If nothing is known of the last holder, `locked` decides: this process
-    /// could lock the directory, so the holder is dead.
+    /// Takes a directory that no process holds. If the state of the last holder is unknown, `locked` decides: if this
+    /// process could lock the directory, the holder is dead.
     pub(crate) fn take(directory: &Path, me: &Holder, knows: Knows, locked: bool) -> Result<Self, DirectoryError> {
         let place = directory.join(HOLDERS);
         fs::create_dir_all(&place).map_err(unwritable(&place))?;
@@ -74,7 +74,7 @@ impl Claim {
         directory.join(HOLDERS).exists()
     }
 
-    /// The last holder of a directory, unless it has let go.
+    /// The last holder of a directory, unless it has released it.
     pub(crate) fn holder(directory: &Path) -> Option<Holder> {
         let place = directory.join(HOLDERS);
         match read(&place.join(last(&place).to_string())) {
@@ -87,7 +87,7 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         let released = Holder { released: true, ..self.holder.clone() };
-        // If it cannot be written, the end of this process says it.
+        // If it cannot be written, others find that this process has ended.
         let _ = atomic::write(&self.path, text(&released).as_bytes());
     }
 }
@@ -111,7 +111,7 @@ fn read(path: &Path) -> Result<Said, DirectoryError> {
     Ok(Said::Half)
 }
 
-/// Writes a file that was not there.
+/// Writes a new file.
 fn write(path: &Path, holder: &Holder) -> io::Result<()> {
     let mut file = File::create_new(path)?;
     file.write_all(text(holder).as_bytes()).and_then(|()| file.sync_all())
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_has_it_until_it_lets_go() {
+    fn only_one_process_holds_it_until_it_releases_it() {
         let directory = tempfile::tempdir().unwrap();
         let (a, b) = (elsewhere("a", Some("1")), elsewhere("b", Some("2")));
         let first = take(directory.path(), &a, &|_| unreachable!()).unwrap();
@@ -167,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_knows_a_person_is_asked_unless_there_is_a_lock() {
+    fn an_unknown_holder_is_an_error_unless_there_is_a_lock() {
         let directory = tempfile::tempdir().unwrap();
         let (a, b) = (elsewhere("a", None), elsewhere("b", None));
         std::mem::forget(take(directory.path(), &a, &|_| unreachable!()).unwrap());
         let said = take(directory.path(), &b, &|_| None).unwrap_err().to_string();
         assert!(said.contains("by a process on a") && said.ends_with(".holders/1"), "{said}");
         drop(Claim::take(directory.path(), &b, &|_| None, true).unwrap());
-        // One that died before it had said who it is.
+        // A process that died before it wrote its file.
         File::create_new(directory.path().join(".holders/3")).unwrap();
         let said = take(directory.path(), &b, &|_| None).unwrap_err().to_string();
         assert!(said.contains("an unknown machine") && said.ends_with(".holders/3"), "{said}");
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_that_see_it_free_or_dead_one_has_it() {
+    fn of_many_processes_that_try_one_holds_it() {
         let directory = tempfile::tempdir().unwrap();
         let dead = elsewhere("dead", Some("dead"));
         for _ in 0..10 {

@@ -11,9 +11,9 @@ pub struct Computed {
     pub from_step: u64,
     /// The device, as a user names it.
     pub device: String,
-    /// The part of Burn that computed, such as `flex` or `cubecl<wgpu<wgsl>>`.
+    /// The backend of Burn that computed, such as `flex` or `cubecl<wgpu<wgsl>>`.
     pub backend: String,
-    /// What the GPU calls itself; none for the processor.
+    /// The name that the GPU reports; `None` for the processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
     /// What really computed the network: `winograd`, `direct` or `composed`.
@@ -21,7 +21,7 @@ pub struct Computed {
 }
 
 impl Computed {
-    /// Whether the same computes from another step on.
+    /// Whether the two are equal except for the step.
     pub fn is_like(&self, other: &Self) -> bool {
         *self == Self { from_step: self.from_step, ..other.clone() }
     }

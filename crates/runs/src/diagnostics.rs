@@ -1,13 +1,13 @@
 //! What replay does to the embedding space, task by task: the lines of a run's `diagnostics.jsonl`.
 //!
 //! The file has one line of JSON per task, written when the task has been learned, in the order of
-//! tasks. What was not measured is left out of the line, or null.
+//! tasks. A quantity that was not measured is absent from the line, or null.
 
 use rehearsal_measure::{Distance, Histogram};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What was seen while one task was learned. Tasks and classes are counted from 0, in order of
+/// Measurements while one task was learned. Tasks and classes are counted from 0, in order of
 /// appearance.
 ///
 /// ```
@@ -46,22 +46,22 @@ pub struct TaskDiagnostics {
     /// How often each class was retrieved: one count per class seen so far.
     #[serde(default)]
     pub class_mix: Vec<u64>,
-    /// Those picked for a *high* change of loss.
+    /// Samples picked for a *high* change of loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picks_high: Option<Picks>,
-    /// Those picked for a *low* change of loss.
+    /// Samples picked for a *low* change of loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picks_low: Option<Picks>,
-    /// Those picked for another reason: at random, say.
+    /// Samples picked for another reason, such as at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picks_other: Option<Picks>,
-    /// Whether the change of loss of a picked sample goes with `−lr·⟨g, g_x⟩`, what its gradient and
-    /// the batch's make of it to first order: over the picks of both sides, in the steps whose
-    /// gradients were compared.
+    /// The correlation between the change of loss of a picked sample and its first-order estimate
+    /// `−lr·⟨g, g_x⟩` from the gradients of the sample and of the batch: over the picks of both sides, in
+    /// the steps whose gradients were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_order: Option<Correlation>,
-    /// The same over the picks of the high side alone: within a side nothing comes from there being
-    /// two ends.
+    /// The same over the picks of the high side alone, so that the difference between the two sides
+    /// does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_order_high: Option<Correlation>,
     /// The same over the picks of the low side alone.
@@ -88,20 +88,20 @@ pub struct Picks {
     pub slots_by_replays: Vec<u64>,
 }
 
-/// How closely two quantities go together.
+/// Correlations of two quantities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Correlation {
-    /// Of how many pairs.
+    /// How many pairs.
     pub n: u64,
-    /// Pearson's; none where one of them never changes.
+    /// Pearson's; `None` if all values of one quantity are equal.
     #[serde(default)]
     pub pearson: Option<f64>,
-    /// Spearman's: that of their ranks.
+    /// Spearman's: the correlation of their ranks.
     #[serde(default)]
     pub spearman: Option<f64>,
 }
 
-/// Consecutive steps of a task, and how far apart the replayed samples were in them.
+/// Consecutive steps of a task, and the distances of the samples replayed in them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stretch {
     /// The first step, from 1 in each task.
@@ -151,7 +151,7 @@ impl TaskDiagnostics {
     }
 }
 
-/// Why a text is not that of a `diagnostics.jsonl`.
+/// Why a text is not the content of a `diagnostics.jsonl`.
 #[derive(Debug, Error)]
 #[error("line {line}: {error}")]
 pub struct DiagnosticsError {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_is_told_by_its_number() {
+    fn an_error_names_the_damaged_line() {
         let tasks = [0, 1].map(|task| TaskDiagnostics { task, ..TaskDiagnostics::default() });
         let text = TaskDiagnostics::lines(&tasks);
         assert_eq!(TaskDiagnostics::parse(&format!("{text}\n")).unwrap(), tasks);

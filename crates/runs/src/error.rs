@@ -15,26 +15,26 @@ pub enum DirectoryError {
     /// It holds no run.
     #[error("{0} holds no run to resume: it has no {config}", config = files::CONFIG)]
     NoRun(PathBuf),
-    /// It holds a run that has nothing left to do.
+    /// It holds a run that is finished.
     #[error("the run in {0} is finished")]
     Finished(PathBuf),
-    /// Another process has it.
+    /// Another process holds it.
     #[error("another process is writing {0}")]
     Busy(PathBuf),
-    /// Nobody can say whether the process that has it still lives.
+    /// It is unknown whether the process that holds it is still alive.
     #[error(
-        "{directory} is, or was, written by a process on {host}, which cannot be asked from here; if that process \
-         has ended, remove {file}"
+        "{directory} is, or was, written by a process on {host}, and this machine cannot know whether it still runs; \
+         if it has ended, remove {file}"
     )]
     Unclear {
         /// Which directory.
         directory: PathBuf,
-        /// Where the process is.
+        /// The machine of the process.
         host: String,
-        /// What it wrote down about itself.
+        /// The file that it wrote about itself.
         file: PathBuf,
     },
-    /// Whether another process writes there cannot be known, so nothing is written.
+    /// It is unknown whether another process writes there, so nothing is written.
     #[error("{path} cannot be locked: {error}; choose a place on another file system")]
     Unlockable {
         /// Which file.
@@ -42,17 +42,17 @@ pub enum DirectoryError {
         /// Why.
         error: io::Error,
     },
-    /// It lost lines that its checkpoint counts on.
+    /// It has fewer lines than its checkpoint needs.
     #[error("{path} has {found} bytes, but the checkpoint was taken at {expected}: it cannot be resumed")]
     Short {
         /// Which file.
         path: PathBuf,
-        /// As the checkpoint says.
+        /// Its length as the checkpoint says.
         expected: u64,
-        /// As it is.
+        /// Its length.
         found: u64,
     },
-    /// Its lines are not those that its checkpoint counts on.
+    /// Its lines are not those that its checkpoint needs.
     #[error("{0} is not as it was when the checkpoint was taken: it cannot be resumed")]
     Edited(PathBuf),
     /// It cannot be written.
@@ -71,15 +71,15 @@ pub enum DirectoryError {
         /// Why.
         error: RecordError,
     },
-    /// Its result is whole, but of other settings than those that it was begun with.
-    #[error("{path} is of another run: `{setting}` is another in the {config} beside it", config = files::CONFIG)]
+    /// Its result is complete, but was made with other settings than those in its configuration.
+    #[error("{path} is of another run: `{setting}` is different in the {config} beside it", config = files::CONFIG)]
     OtherRun {
         /// The result.
         path: PathBuf,
         /// What differs.
         setting: String,
     },
-    /// Its settings are none.
+    /// Its settings cannot be read.
     #[error("{0} is not what a run writes: it cannot be read as settings")]
     NoSettings(PathBuf),
     /// It cannot be read.
@@ -90,13 +90,13 @@ pub enum DirectoryError {
         /// Why.
         error: io::Error,
     },
-    /// What belongs to its result is not as it was when the run was finished.
+    /// A file that belongs to its result was changed after the run was finished.
     #[error(transparent)]
     Changed(#[from] FileError),
 }
 
 impl DirectoryError {
-    /// Whether the user asked for something wrong, or named a wrong place, rather than that something failed on the way.
+    /// Whether the request or the place that the user named is wrong; false if something failed during the work.
     pub fn is_user_error(&self) -> bool {
         match self {
             Self::Unwritable { error, .. } => rehearsal_files::regular::is_wrong_place(error),

@@ -6,17 +6,17 @@ pub const CONFIG: &str = "config.toml";
 pub const STEPS: &str = "steps.jsonl";
 /// What a run needs to continue.
 pub const CHECKPOINT: &str = "checkpoint/latest.safetensors";
-/// One byte per test image: whether the final model got it right.
+/// One byte per test image: whether the final model classified it correctly.
 pub const PREDICTIONS: &str = "predictions.bin";
-/// The same with statistics of the norm that were re-estimated, where both were asked for.
+/// The same with recalibrated statistics, if both were requested.
 pub const RECALIBRATED_PREDICTIONS: &str = "predictions-recalibrated.bin";
 /// The result of a finished run: a [`Record`](crate::Record).
 pub const RESULT: &str = "result.json";
-/// One line of JSON per task, where it was asked for: [`TaskDiagnostics`](crate::TaskDiagnostics).
+/// One line of JSON per task, if requested: [`TaskDiagnostics`](crate::TaskDiagnostics).
 pub const DIAGNOSTICS: &str = "diagnostics.jsonl";
-/// The directory of event files, where they were asked for.
+/// The directory of event files, if requested.
 pub const TENSORBOARD: &str = "tensorboard";
-/// The directory of files that name the holders of a directory, where a lock is not enough.
+/// The directory of files that name the holders of a directory, if a lock is not enough.
 pub const HOLDERS: &str = ".holders";
 
 /// The runs of a grid, one line of JSON each.
@@ -25,5 +25,5 @@ pub const MANIFEST: &str = "manifest.jsonl";
 pub const LOGS: &str = "logs";
 /// The directory of a grid's submissions to Slurm.
 pub const SLURM: &str = "slurm";
-/// What a grid locks while it runs.
+/// The file that a grid locks while it runs.
 pub const GRID_LOCK: &str = ".lock";

@@ -1,5 +1,5 @@
-//! The directory of a grid: `manifest.jsonl`, a directory for each run, and `logs/` for what runs
-//! say when they fail.
+//! The directory of a grid: `manifest.jsonl`, a directory for each run, and `logs/` for the messages
+//! of runs that fail.
 
 use std::{
     fs,
@@ -18,14 +18,14 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GridDirectory(PathBuf);
 
-/// Keeps other grids from a directory while it lives.
+/// Keeps other grids from a directory until it is dropped.
 #[derive(Debug)]
 pub struct GridLock {
     _lock: Lock,
 }
 
 impl GridDirectory {
-    /// The one at `path`.
+    /// The grid's directory at `path`.
     pub fn new(path: PathBuf) -> Self {
         Self(path)
     }
@@ -40,12 +40,12 @@ impl GridDirectory {
         self.0.join(MANIFEST)
     }
 
-    /// Where runs say why they fail.
+    /// The directory of the runs' logs.
     pub fn logs(&self) -> PathBuf {
         self.0.join(LOGS)
     }
 
-    /// Where it says what was submitted to Slurm.
+    /// The directory of its submissions to Slurm.
     pub fn slurm(&self) -> PathBuf {
         self.0.join(SLURM)
     }
@@ -55,15 +55,15 @@ impl GridDirectory {
         self.0.join(name.as_str())
     }
 
-    /// What a run says on standard error: nothing, unless it fails.
+    /// The standard error of a run: empty, unless it fails.
     pub fn log(&self, name: &RunName) -> PathBuf {
         self.logs().join(name.as_str()).with_added_extension("log")
     }
 
-    /// Makes the directory and keeps other grids from it.
+    /// Creates the directory and keeps other grids from it.
     ///
     /// # Errors
-    /// Another grid has it, or it cannot be written or locked.
+    /// Another grid holds it, or it cannot be written or locked.
     pub fn hold(&self) -> Result<GridLock, DirectoryError> {
         self.hold_with(&Means::real())
     }
@@ -77,7 +77,7 @@ impl GridDirectory {
     /// Replaces the list of its runs.
     ///
     /// # Errors
-    /// It cannot be written; the last one is still there.
+    /// It cannot be written; the last one stays.
     pub fn write_manifest(&self, lines: &str) -> Result<(), DirectoryError> {
         let path = self.manifest();
         atomic::write(&path, lines.as_bytes()).map_err(|error| DirectoryError::Unwritable { path, error })
@@ -90,7 +90,7 @@ mod tests {
     use crate::lock::tests::without_locks;
 
     #[test]
-    fn runs_and_logs_have_places_of_their_own() {
+    fn each_run_has_its_directory_and_its_log() {
         let grid = GridDirectory::new("runs/table1".into());
         let name: RunName = "er-lr0.1".parse().unwrap();
         assert_eq!(grid.run(&name), Path::new("runs/table1/er-lr0.1"));

@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 /// A process that holds a directory, as it describes itself in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// The machine's name, for people.
+    /// The machine's name, to print.
     pub host: String,
-    /// A name that differs between machines, restarts of a machine, and its containers. If it is not known, nothing is
-    /// known of other processes.
+    /// A name that differs between machines, restarts of a machine, and its containers. `None` if it is unknown; then
+    /// this process cannot tell whether others on the machine are alive.
     pub machine: Option<String>,
-    /// The process's number there.
+    /// The process ID on that machine.
     pub process: u32,
-    /// When it was started, in ticks of the machine: a later process may have the same number.
+    /// When the process was started, in the machine's ticks: a later process may have the same ID.
     pub started: Option<u64>,
     /// Its Slurm job as `squeue --jobs` takes it: `12`, or `12_3` in an array.
     pub job: Option<String>,
-    /// How often Slurm had begun that job again.
+    /// How often Slurm had restarted that job.
     #[serde(default)]
     pub restarts: u32,
     /// Whether it has released the directory.
@@ -26,7 +26,7 @@ pub struct Holder {
     pub released: bool,
 }
 
-/// Whether a holder lives.
+/// Whether a holder is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
     Alive,
@@ -35,7 +35,7 @@ pub(crate) enum Life {
     Unknown,
 }
 
-/// Whether a job is running; none if that is not known.
+/// Says whether a job is running; `None` if that is unknown.
 pub(crate) type Knows<'a> = &'a dyn Fn(&str) -> Option<bool>;
 
 impl Holder {
@@ -59,7 +59,7 @@ impl Holder {
         }
     }
 
-    /// Whether it lives, as `me` can tell.
+    /// Whether it is alive, as far as `me` can know.
     pub(crate) fn life(&self, me: &Self, knows: Knows) -> Life {
         if self.released {
             return Life::Dead;
@@ -70,7 +70,7 @@ impl Holder {
         }
         match &self.job {
             None => Life::Unknown,
-            // Slurm ends a job before it begins it again.
+            // Slurm ends a job before it restarts it.
             Some(_) if self.job == me.job && self.restarts < me.restarts => Life::Dead,
             Some(job) => match knows(job) {
                 Some(true) => Life::Alive,
@@ -81,17 +81,17 @@ impl Holder {
     }
 }
 
-/// A name for this boot of this machine, and for the processes that are visible.
+/// A name for this boot of this machine and its process namespace.
 fn machine() -> Option<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let processes = fs::read_link("/proc/self/ns/pid").ok()?;
     Some(format!("{} {}", boot.trim(), processes.display()))
 }
 
-/// When a process of this machine was started; none if there is none.
+/// When a process of this machine was started; `None` if there is no such process.
 fn started(process: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // After the name in brackets, which may contain anything: the third field and the following.
+    // After the name in brackets, which may contain anything, come the third field and the others.
     let behind: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
     // A zombie writes nothing any more.
     if matches!(behind.first(), Some(&("Z" | "X"))) {
@@ -100,13 +100,13 @@ fn started(process: u32) -> Option<u64> {
     behind.get(19)?.parse().ok()
 }
 
-/// What asks the cluster's scheduler whether a job is running; none if it cannot say.
+/// Asks the cluster's scheduler whether a job is running; `None` if the scheduler cannot say.
 static JOB_LOOKUP: OnceLock<fn(&str) -> Option<bool>> = OnceLock::new();
 
-/// Sets, once in a program, what asks the cluster's scheduler whether a job is running. Without it, nothing is known
-/// of processes on other machines, and a directory that one of them held is not taken over.
+/// Sets, once in a program, the function that asks the cluster's scheduler whether a job is running. Without it, the
+/// state of processes on other machines is unknown, and a directory that one of them held is not taken over.
 pub fn set_job_lookup(is_running: fn(&str) -> Option<bool>) {
-    // The first one stays.
+    // Later calls have no effect.
     let _ = JOB_LOOKUP.set(is_running);
 }
 
@@ -133,13 +133,13 @@ pub(crate) mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn on_this_machine_the_process_says_it() {
+    fn a_process_of_this_machine_is_looked_up() {
         let me = Holder { job: None, ..Holder::this_process() };
         let nobody_asks = |_: &str| unreachable!();
         assert_eq!(me.life(&me, &nobody_asks), Life::Alive);
         assert_eq!(Holder { released: true, ..me.clone() }.life(&me, &nobody_asks), Life::Dead);
         let earlier = Holder { started: me.started.map(|at| at - 1), ..me.clone() };
-        assert_eq!(earlier.life(&me, &nobody_asks), Life::Dead, "its number is another's now");
+        assert_eq!(earlier.life(&me, &nobody_asks), Life::Dead, "another process has its ID now");
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let process = child.id();
         let ended = Holder { process, started: started(process), ..me.clone() };
@@ -148,7 +148,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn on_another_machine_the_scheduler_says_it() {
+    fn the_scheduler_is_asked_about_a_process_of_another_machine() {
         let me = elsewhere("here", Some("12_3"));
         let other = elsewhere("there", Some("12_4"));
         for (told, life) in [(Some(true), Life::Alive), (Some(false), Life::Dead), (None, Life::Unknown)] {
@@ -162,7 +162,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_job_that_was_begun_again_is_not_its_own_rival() {
+    fn a_restarted_job_takes_over_from_itself() {
         let before = elsewhere("there", Some("12_3"));
         let me = Holder { restarts: 1, ..elsewhere("here", Some("12_3")) };
         assert_eq!(before.life(&me, &|_| Some(true)), Life::Dead);
@@ -170,7 +170,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn without_a_scheduler_nothing_is_known_of_jobs() {
+    fn without_a_scheduler_jobs_are_unknown() {
         assert_eq!(slurm_knows("12_3"), None);
         set_job_lookup(|job| Some(job == "12_3"));
         assert_eq!((slurm_knows("12_3"), slurm_knows("12_4")), (Some(true), Some(false)));

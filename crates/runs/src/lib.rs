@@ -1,8 +1,8 @@
 //! What runs write: the names of their files, their contents, and how they are written and locked.
 //!
 //! Each run has a [`RunDirectory`]. A finished run writes its result as a [`Record`], with a [`seal`]. A grid of runs
-//! has a [`GridDirectory`], in which each run has a [`RunName`]. Files are replaced by [`rehearsal_files::atomic::write`]. Programs that
-//! write runs and programs that read them use the names of [`files`] and the types here, without knowing how a run
+//! has a [`GridDirectory`], in which each run has a [`RunName`]. [`rehearsal_files::atomic::write`] replaces files.
+//! Programs that write or read runs use the file names in [`files`] and the types here, without knowing how a run
 //! learns. All settings, and the role of each in a comparison of runs, are in one table: [`SETTINGS`].
 //!
 //! ```
@@ -42,7 +42,7 @@ pub use error::DirectoryError;
 pub use grid_directory::{GridDirectory, GridLock};
 pub use holder::{Holder, set_job_lookup};
 pub use phases::Phases;
-pub use record::{Measures, Recalibrations, Record, RecordError, Seconds};
+pub use record::{Anytime, Measures, Recalibrations, Record, RecordError, Seconds};
 pub use run_directory::{HeldDirectory, RunDirectory};
 pub use run_name::{RunName, RunNameError};
 pub use settings::{Place, Role, SETTINGS, Setting, Settings};

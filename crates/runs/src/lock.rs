@@ -1,6 +1,6 @@
-//! What keeps other processes from a directory: a lock, which ends with the process that holds it,
-//! however that ends. Where the file system has no locks, and, in jobs of Slurm, where it may have
-//! them for one machine only, a [`Claim`].
+//! Keeps other processes from a directory: by a lock, which ends with the process that holds it, even
+//! if that is killed. If the file system has no locks, and in jobs of Slurm, where locks may be valid
+//! for one machine only, by a [`Claim`].
 
 use std::{
     fs::{File, TryLockError},
@@ -15,10 +15,10 @@ use crate::{
     holder::{Holder, Knows, Life, slurm_knows},
 };
 
-/// How a lock is tried for: [`File::try_lock`], but in tests.
+/// Tries to lock a file: [`File::try_lock`], except in tests.
 pub(crate) type TryLock = fn(&File) -> Result<(), TryLockError>;
 
-/// By what a process keeps others away, and learns of them.
+/// How a process locks a directory, and how it asks about other processes.
 pub(crate) struct Means<'a> {
     pub(crate) me: Holder,
     pub(crate) try_lock: TryLock,
@@ -27,22 +27,22 @@ pub(crate) struct Means<'a> {
 }
 
 impl Means<'static> {
-    /// Those of this process.
+    /// The means of this process.
     pub(crate) fn real() -> Self {
         Self { me: Holder::this_process(), try_lock: File::try_lock, knows: &slurm_knows }
     }
 }
 
-/// A directory is kept from other processes while this lives.
+/// Keeps other processes from a directory until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    /// The file that was opened for it.
+    /// The locked file.
     pub(crate) file: File,
     pub(crate) claim: Option<Claim>,
 }
 
-/// Opens a file of a directory for reading and writing and locks it: one who has that file has the directory.
-/// It is made if it is missing, and what stands in it stays.
+/// Opens a file of a directory for reading and writing and locks it, which locks the directory.
+/// The file is created if it is missing, and its content is kept.
 pub(crate) fn lock(directory: &Path, name: &str, means: &Means) -> Result<Lock, DirectoryError> {
     let file = open(directory, name)?;
     let locked = try_lock(directory, name, &file, means)?;
@@ -54,7 +54,7 @@ pub(crate) fn lock(directory: &Path, name: &str, means: &Means) -> Result<Lock, 
     Ok(Lock { file, claim })
 }
 
-/// Whether another process is known to have a directory.
+/// Whether another process is known to hold a directory.
 pub(crate) fn is_busy(directory: &Path, name: &str, means: &Means) -> bool {
     let locked = match open(directory, name) {
         Ok(file) => matches!(try_lock(directory, name, &file, means), Err(DirectoryError::Busy(_))),
@@ -69,7 +69,7 @@ fn open(directory: &Path, name: &str) -> Result<File, DirectoryError> {
     regular::open_to_write(&path).map_err(|error| DirectoryError::Unwritable { path, error })
 }
 
-/// Whether it could be locked: not where the file system has no locks.
+/// Whether the file could be locked: false if the file system has no locks.
 fn try_lock(directory: &Path, name: &str, file: &File, means: &Means) -> Result<bool, DirectoryError> {
     match (means.try_lock)(file) {
         Ok(()) => Ok(true),
@@ -97,7 +97,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_one_has_it_and_nothing_is_lost() {
+    fn only_one_process_holds_it_and_no_content_is_lost() {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("log"), "lines").unwrap();
         let first = lock(directory.path(), "log", &real()).unwrap();
@@ -112,7 +112,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_file_system_without_locks_is_held_by_files() {
+    fn without_locks_a_directory_is_held_by_a_file() {
         let directory = tempfile::tempdir().unwrap();
         let running = |job: &str| Some(job == "1");
         let (a, b) = (without_locks("a", Some("1"), &running), without_locks("b", Some("2"), &running));

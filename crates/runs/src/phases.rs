@@ -1,8 +1,8 @@
-//! Where the time of a run goes.
+//! The time that each phase of a run takes.
 
 use serde::{Deserialize, Serialize};
 
-/// Seconds by what they were spent on.
+/// Seconds by phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
     /// Loading and augmenting.
@@ -13,11 +13,11 @@ pub struct Phases {
     pub scoring: f64,
     /// Passes, gradients and the update.
     pub training: f64,
-    /// Inserting samples into the memory, with the features or gradients that its policy asks for.
+    /// Inserting samples into the memory, with the features or gradients that its policy needs.
     pub memory: f64,
     /// Testing.
     pub evaluation: f64,
-    /// What diagnostics cost, where they were asked for.
+    /// Diagnostics, if they were requested.
     #[serde(default)]
     pub diagnostics: f64,
 }

@@ -1,15 +1,15 @@
-//! What a finished run says: `result.json`.
+//! The result of a finished run: `result.json`.
 
 use rehearsal_measure::{
-    AccuracyMatrix, accuracy, average_incremental_accuracy, backward_transfer, forgetting, forgetting_from_first,
-    retention,
+    AccuracyMatrix, InsideTest, accuracy, average_anytime_accuracy, average_incremental_accuracy, backward_transfer,
+    forgetting, forgetting_from_first, retention, worst_case_accuracy,
 };
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{computed::Computed, phases::Phases, seal::BrokenSeal, settings::Settings};
 
-/// The result of a run. Accuracies are fractions; what is not defined (forgetting of a single task)
+/// The result of a run. Accuracies are fractions; an undefined measure (forgetting of a single task)
 /// is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -21,10 +21,10 @@ pub struct Record {
     pub config: Settings,
     /// SHA-256 of the data.
     pub data_sha256: String,
-    /// What was missing of the data, compared with what was published; nothing where all was there.
+    /// What the data lacks, compared with the published data set; empty if nothing is missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete_data: Vec<String>,
-    /// What makes the result doubtful, a sentence each.
+    /// Reasons to doubt the result, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// The classes in order of appearance.
@@ -41,50 +41,83 @@ pub struct Record {
     pub average_incremental_accuracy: Option<f64>,
     /// Mean gain on earlier tasks.
     pub backward_transfer: Option<f64>,
-    /// Rows: after task; columns: task. Null where the task had yet to be learned.
+    /// Rows: after task; columns: task. Null if the task had not been learned yet.
     pub matrix: AccuracyMatrix,
     /// Where the time went.
     pub seconds: Seconds,
-    /// What computed it: one, unless it was resumed on another device. Nothing in results of earlier
-    /// versions.
+    /// What computed it: one entry, unless the run was resumed on another device. Empty in results of
+    /// earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub computed: Vec<Computed>,
     /// Optimisation steps.
     pub steps: u64,
     /// New training samples per second of the whole run, testing included.
     pub samples_per_second: f64,
-    /// The highest resident memory, where the system tells.
+    /// The highest resident memory, if the system reports it.
     pub peak_memory_bytes: Option<u64>,
-    /// How many test images `predictions.bin` speaks of.
+    /// How many test images `predictions.bin` covers.
     pub test_images: usize,
-    /// Where it was asked for: what became of re-estimating the norm's statistics before each test.
+    /// How recalibration before each test went, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recalibration: Option<Recalibrations>,
-    /// Where both were asked for, and something was re-estimated: the same measures with re-estimated
-    /// statistics. Those above are then with the statistics that training left.
+    /// The same measures with recalibrated statistics, if both were requested and recalibration happened.
+    /// The measures above are then with the running statistics of training.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recalibrated: Option<Measures>,
+    /// Task-incremental: the same measures if each test image is classified only among the classes of its task.
+    /// The measures above are among all classes seen. `None` in results of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_incremental: Option<Measures>,
+    /// The tests inside tasks, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anytime: Option<Anytime>,
+    /// Forward transfer: the mean over tasks, before they are learned, of the accuracy among their classes minus
+    /// the accuracy of guessing. Only tasks whose classes have all appeared by then count; `None` if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forward_transfer: Option<f64>,
 }
 
-/// What became of re-estimating the norm's statistics before each test.
+/// Tests inside tasks, and their measures together with the tests after each task. They use the running
+/// statistics of training.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Anytime {
+    /// The mean over all tests of the mean accuracy on the tasks begun so far.
+    pub average_accuracy: Option<f64>,
+    /// The mean over tasks of the lowest accuracy in any test since the task was learned.
+    pub worst_case_accuracy: Option<f64>,
+    /// The tests inside tasks.
+    pub inside: Vec<InsideTest>,
+}
+
+impl Anytime {
+    /// From the tests inside tasks and those after each task; `None` without a test inside a task.
+    pub fn new(inside: Vec<InsideTest>, matrix: &AccuracyMatrix) -> Option<Self> {
+        (!inside.is_empty()).then(|| Self {
+            average_accuracy: average_anytime_accuracy(&inside, matrix),
+            worst_case_accuracy: worst_case_accuracy(&inside, matrix),
+            inside,
+        })
+    }
+}
+
+/// How recalibrating the BatchNorm statistics before each test went.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recalibrations {
-    /// For each row of the matrix, how many images the memory held; null where nothing was
-    /// re-estimated.
+    /// For each row of the matrix, how many images the memory held; null if nothing was recalibrated.
     pub images: Vec<Option<usize>>,
-    /// Why nothing was re-estimated before the last test, if that is so.
+    /// Why nothing was recalibrated before the last test, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
 }
 
 impl Recalibrations {
-    /// Whether anything was re-estimated at all.
+    /// Whether recalibration happened before any test.
     pub fn happened(&self) -> bool {
         self.images.iter().any(Option::is_some)
     }
 }
 
-/// What a matrix of accuracies comes to. Accuracies are fractions; what is not defined (forgetting of
+/// The measures of a matrix of accuracies. Accuracies are fractions; an undefined measure (forgetting of
 /// a single task) is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
@@ -121,11 +154,11 @@ impl From<AccuracyMatrix> for Measures {
 /// Seconds of a run, over all its sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seconds {
-    /// Learning and testing; neither loading nor checkpoints.
+    /// Learning and testing, without loading and checkpoints.
     pub total: f64,
     /// By task.
     pub tasks: Vec<f64>,
-    /// By what they were spent on.
+    /// By phase.
     pub phases: Phases,
 }
 
@@ -171,21 +204,21 @@ mod tests {
     const RESULT: &str = include_str!("../tests/result.json");
 
     #[test]
-    fn what_a_run_wrote_is_written_again_byte_by_byte() {
+    fn a_result_is_written_as_it_was_read_byte_by_byte() {
         let record = Record::parse(RESULT).unwrap();
         assert_eq!(record.config.text("method").as_deref(), Some("pcr"));
         assert_eq!(serde_json::to_string_pretty(&record).unwrap() + "\n", RESULT);
     }
 
     #[test]
-    fn what_runs_once_wrote_is_read_too() {
+    fn results_of_older_versions_are_read() {
         let once = RESULT.replace("null", "0.0").replacen("\"steps\"", "\"retention_left_out\": 0,\n  \"steps\"", 1);
         let (once, now) = (Record::parse(&once).unwrap(), Record::parse(RESULT).unwrap());
         assert_eq!((once.matrix, once.retention), (now.matrix, now.retention));
     }
 
     #[test]
-    fn what_is_damaged_or_of_another_version_is_told() {
+    fn a_result_that_is_damaged_or_of_another_version_is_refused() {
         let older = Record::parse(&RESULT.replace("\"format\": 2", "\"format\": 1")).unwrap_err();
         assert_eq!(older.to_string(), "it has format 1, this program reads 2");
         let cut = Record::parse(RESULT.trim_end().trim_end_matches('}')).unwrap_err();

@@ -1,9 +1,9 @@
 //! The directory of a run: `config.toml`, `steps.jsonl`, `checkpoint/`, and, once it is finished,
-//! `predictions.bin` and `result.json`; where they were asked for, `predictions-recalibrated.bin`,
+//! `predictions.bin` and `result.json`; if requested, `predictions-recalibrated.bin`,
 //! `diagnostics.jsonl` and `tensorboard/`.
 //!
-//! Files appear whole or not at all: written beside their place, synced, renamed. `steps.jsonl`
-//! grows; a checkpoint remembers its length, and a resumed run cuts off what came after.
+//! Files are complete or absent: they are written under another name, synced, and renamed.
+//! `steps.jsonl` grows; a checkpoint stores its length, and a resumed run cuts off later lines.
 
 use std::{
     collections::BTreeMap,
@@ -27,8 +27,7 @@ use crate::{
     steps_log::{LogPosition, StepsLog},
 };
 
-/// The largest files of settings and results that are read, in bytes: they name thousands of
-/// classes at most.
+/// The limits for files of settings and results, in bytes: they name thousands of classes at most.
 const LARGEST_CONFIG: u64 = 16 << 20;
 const LARGEST_RESULT: u64 = 256 << 20;
 
@@ -37,18 +36,18 @@ const VERSION: &str = "version";
 const DATA_SHA256: &str = "data-sha256";
 const INCOMPLETE_DATA: &str = "incomplete-data";
 
-/// A run's own directory.
+/// The directory of a run that this process writes.
 #[derive(Debug)]
 pub struct RunDirectory {
     path: PathBuf,
     steps: StepsLog,
-    /// Of the files that a result is sealed with.
+    /// The checksums of the files that a result is sealed with.
     fingerprints: BTreeMap<&'static str, String>,
-    /// Let go last, when the log is closed.
+    /// Dropped last, after the log is closed.
     _claim: Option<Claim>,
 }
 
-/// The directory of a run to go on with, kept from other processes while its checkpoint is read.
+/// The directory of a run to resume, kept from other processes while its checkpoint is read.
 #[derive(Debug)]
 pub struct HeldDirectory {
     path: PathBuf,
@@ -56,10 +55,10 @@ pub struct HeldDirectory {
 }
 
 impl HeldDirectory {
-    /// Goes on where `steps.jsonl` was.
+    /// Continues the run from a position in `steps.jsonl`.
     ///
     /// # Errors
-    /// It cannot be written, or is not what the checkpoint counts on.
+    /// The log cannot be written, or is not the one that the checkpoint needs.
     pub fn go_on(self, steps: &LogPosition) -> Result<RunDirectory, DirectoryError> {
         let Lock { file, claim } = self.lock;
         let steps = StepsLog::go_on(self.path.join(STEPS), file, steps)?;
@@ -71,7 +70,7 @@ impl RunDirectory {
     /// A directory for a new run.
     ///
     /// # Errors
-    /// It holds a run already, another process writes it, or it cannot be written or locked.
+    /// It already holds a run, another process writes it, or it cannot be written or locked.
     pub fn create(path: &Path, config: &str) -> Result<Self, DirectoryError> {
         Self::create_with(path, config, &Means::real())
     }
@@ -102,7 +101,7 @@ impl RunDirectory {
         Self::is_busy_with(path, &Means::real())
     }
 
-    /// The same, with a function that says whether a Slurm job is running; none if that is not known.
+    /// The same, with a function that says whether a Slurm job is running; `None` if that is unknown.
     pub fn is_busy_as_told(path: &Path, knows: &dyn Fn(&str) -> Option<bool>) -> bool {
         Self::is_busy_with(path, &Means { knows, ..Means::real() })
     }
@@ -111,17 +110,17 @@ impl RunDirectory {
         path.join(STEPS).exists() && lock::is_busy(path, STEPS, means)
     }
 
-    /// The process that holds it, where that is written down: in Slurm jobs, and where there are no locks. It may have
-    /// been killed since.
+    /// The process that holds it. This is known only in Slurm jobs and on file systems without locks. It may have been
+    /// killed since.
     pub fn holder(path: &Path) -> Option<Holder> {
         Claim::holder(path)
     }
 
-    /// Keeps other processes from a run that is to continue. Its checkpoint must be read after this: the last holder may
-    /// have written another.
+    /// Keeps other processes from a run that is to be resumed. Read its checkpoint after this: the last holder may have
+    /// written a newer one.
     ///
     /// # Errors
-    /// There is no run, another process has it, it is finished, or it cannot be locked.
+    /// There is no run, another process holds it, it is finished, or it cannot be locked.
     pub fn hold(path: &Path) -> Result<HeldDirectory, DirectoryError> {
         Self::hold_with(path, &Means::real())
     }
@@ -138,7 +137,7 @@ impl RunDirectory {
     /// The text of `config.toml` in a directory.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such file, or it cannot be read.
     pub fn read_config(path: &Path) -> Result<String, DirectoryError> {
         let file = path.join(CONFIG);
         regular::read_to_string(&file, LARGEST_CONFIG).map_err(|error| match error.kind() {
@@ -147,12 +146,12 @@ impl RunDirectory {
         })
     }
 
-    /// Where the last checkpoint of the run in a directory is, if there is one.
+    /// The path of the last checkpoint in a directory. The file need not exist.
     pub fn checkpoint_path(path: &Path) -> PathBuf {
         path.join(CHECKPOINT)
     }
 
-    /// The text of `result.json` in a directory; none while the run is not finished.
+    /// The text of `result.json` in a directory; `None` if the run is not finished.
     ///
     /// # Errors
     /// It cannot be read.
@@ -165,10 +164,10 @@ impl RunDirectory {
         }
     }
 
-    /// What `result.json` in a directory says; none while the run is not finished.
+    /// The result in a directory, checked; `None` if the run is not finished.
     ///
     /// # Errors
-    /// It cannot be read, is damaged, or of another version or run.
+    /// It cannot be read, is damaged, or is of another version or run.
     pub fn read_record(path: &Path) -> Result<Option<Record>, DirectoryError> {
         let Some(text) = Self::read_result(path)? else { return Ok(None) };
         let named = |error: RecordError| DirectoryError::Record { path: path.join(RESULT), error };
@@ -209,7 +208,7 @@ impl RunDirectory {
         self.steps.add(line)
     }
 
-    /// Syncs `steps.jsonl` and says how far it is.
+    /// Syncs `steps.jsonl` and returns its position.
     ///
     /// # Errors
     /// It cannot be written.
@@ -220,7 +219,7 @@ impl RunDirectory {
     /// Replaces the checkpoint.
     ///
     /// # Errors
-    /// It cannot be written; the last one is still there.
+    /// It cannot be written; the last one stays.
     pub fn write_checkpoint(&self, content: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), DirectoryError> {
         let path = self.path.join(CHECKPOINT);
         atomic::write_with(&path, content).map_err(unwritable(&path))
@@ -229,15 +228,15 @@ impl RunDirectory {
     /// Replaces `diagnostics.jsonl`.
     ///
     /// # Errors
-    /// It cannot be written; the last one is still there.
+    /// It cannot be written; the last one stays.
     pub fn write_diagnostics(&mut self, lines: &str) -> Result<(), DirectoryError> {
         self.fingerprints.insert(DIAGNOSTICS, sha256(lines.as_bytes()));
         write(&self.path.join(DIAGNOSTICS), lines.as_bytes())
     }
 
-    /// Writes what only a finished run has: first the predictions, with re-estimated statistics too
-    /// where there are some, then the result, sealed with the fingerprints of the predictions and,
-    /// where they were written, of the diagnostics.
+    /// Writes the files of a finished run: first the predictions, also those with recalibrated
+    /// statistics if there are any, then the result, sealed with the checksums of the predictions and
+    /// of the diagnostics, if they were written.
     ///
     /// # Errors
     /// They cannot be written.
@@ -294,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_a_run_and_what_another_process_writes_is_not_touched() {
+    fn remains_of_a_run_and_a_run_of_another_process_are_not_touched() {
         let path = tempfile::tempdir().unwrap();
         fs::write(path.path().join(RESULT), "{}").unwrap();
         assert!(RunDirectory::create(path.path(), "").unwrap_err().to_string().contains("already holds a run"));
@@ -322,7 +321,7 @@ mod tests {
         assert!(RunDirectory::create(path.path(), "").unwrap_err().to_string().contains("already holds a run"));
     }
 
-    /// The settings that the result of the tests was made with.
+    /// The settings of the result that the tests use.
     fn config() -> String {
         let result: serde_json::Value = serde_json::from_str(include_str!("../tests/result.json")).unwrap();
         let settings = toml::to_string(&result["config"]).unwrap();
@@ -330,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_run_beside_the_settings_of_another_is_refused() {
+    fn a_complete_run_beside_the_settings_of_another_is_refused() {
         let path = tempfile::tempdir().unwrap();
         let mut directory = RunDirectory::create(path.path(), &config()).unwrap();
         directory.finish(&[1, 0], None, include_str!("../tests/result.json")).unwrap();
@@ -347,11 +346,11 @@ mod tests {
             ("novel", config() + "novel = 1\n"),
         ] {
             let error = read(&config).unwrap_err();
-            assert!(error.contains(&format!("is of another run: `{setting}` is another")), "{error}");
+            assert!(error.contains(&format!("is of another run: `{setting}` is different")), "{error}");
         }
         assert!(read("seed = ").unwrap_err().contains("config.toml is not what a run writes"));
         fs::remove_file(path.path().join(CONFIG)).unwrap();
-        assert!(RunDirectory::read_record(path.path()).unwrap().is_some(), "a result says what it is");
+        assert!(RunDirectory::read_record(path.path()).unwrap().is_some(), "a result without settings is accepted");
     }
 
     #[test]
@@ -394,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn where_files_cannot_be_locked_a_run_still_belongs_to_one_process() {
+    fn without_file_locks_a_run_still_belongs_to_one_process() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("run");
         let running = |job: &str| Some(job == "1");
@@ -413,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_lock_fails_nothing_is_begun_and_nothing_goes_on() {
+    fn if_locking_fails_no_run_is_created_or_resumed() {
         let broken = Means { try_lock: |_| Err(TryLockError::Error(io::Error::other("broken"))), ..Means::real() };
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("run");
@@ -426,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checkpoint_that_fails_leaves_the_last_one() {
+    fn if_a_checkpoint_fails_the_last_one_stays() {
         let path = tempfile::tempdir().unwrap();
         let directory = RunDirectory::create(path.path(), "").unwrap();
         directory.write_checkpoint(|file| file.write_all(b"first")).unwrap();

@@ -7,11 +7,11 @@ use thiserror::Error;
 
 use crate::files;
 
-/// Names that a grid's directory has for other things.
+/// Names that other files of a grid's directory have.
 const TAKEN: [&str; 3] = [files::LOGS, files::MANIFEST, files::SLURM];
 
-/// The name of a run in a grid, which is that of its directory: a single, visible file name on any
-/// system, so that nothing that a file says leads out of the grid's directory.
+/// The name of a run in a grid, and of its directory: a single, visible file name on any system, so
+/// that no name in a file leads out of the grid's directory.
 ///
 /// ```
 /// use rehearsal_runs::RunName;
@@ -24,7 +24,7 @@ const TAKEN: [&str; 3] = [files::LOGS, files::MANIFEST, files::SLURM];
 #[serde(try_from = "String", into = "String")]
 pub struct RunName(String);
 
-/// Why a text does not name a run.
+/// Why a text is not a name of a run.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{name:?} does not name a run: {why}")]
 pub struct RunNameError {
@@ -54,7 +54,7 @@ impl TryFrom<String> for RunName {
         } else if name.contains(['/', '\\', ':']) || !is_one_component(&name) {
             "it is a path, not a single name"
         } else if TAKEN.contains(&name.as_str()) {
-            "a grid has that name for something else"
+            "a grid uses that name for another file"
         } else {
             return Ok(Self(name));
         };

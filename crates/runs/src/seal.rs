@@ -1,5 +1,5 @@
-//! The seal of a finished run: at the end of `result.json` stand the SHA-256 of the files that
-//! belong to it and of its own text. What was changed since is found by whoever reads the run.
+//! The seal of a finished run: `result.json` ends with the SHA-256 of the files that belong to it and
+//! of its own text. Every program that reads the run checks them.
 
 use std::{
     collections::BTreeMap,
@@ -17,18 +17,18 @@ use thiserror::Error;
 
 use crate::files::{DIAGNOSTICS, PREDICTIONS, RECALIBRATED_PREDICTIONS};
 
-/// The largest file of a run that is read, in bytes.
+/// The limit for a file of a run, in bytes.
 const LARGEST: u64 = 1 << 30;
-/// After the checksum.
+/// The text after the checksum.
 const END: &str = "\"\n}\n";
 
-/// The files that a result is sealed with, where they are there.
+/// The files that a result is sealed with, if they exist.
 const FILES: [&str; 3] = [PREDICTIONS, RECALIBRATED_PREDICTIONS, DIAGNOSTICS];
 
-/// What is said of a result without a seal.
-pub const MISSING: &str = "result.json has no checksum: whether it is as it was written cannot be known";
+/// The warning about a result without a seal.
+pub const MISSING: &str = "result.json has no checksum: it may have been changed since it was written";
 
-/// Why a finished run is not what was written.
+/// The text of a result was changed since it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("it is not as it was written: its checksum is another")]
 pub struct BrokenSeal;
@@ -36,7 +36,7 @@ pub struct BrokenSeal;
 /// A file beside a result that is not as it was when the run was finished.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// It is another, or was not there.
+    /// It was changed, or added after the run was finished.
     #[error("{path} is not what a run writes: {why}")]
     Changed {
         /// Which file.
@@ -54,8 +54,8 @@ pub enum FileError {
     },
 }
 
-/// The text of a table in JSON with a seal at its end. `files` are the fingerprints of what belongs
-/// to it.
+/// The text of a table in JSON with a seal at its end. `files` are the checksums of the files that
+/// belong to it.
 pub fn seal(json: &str, files: &BTreeMap<&str, String>) -> String {
     let json = json.trim_end();
     let open = json.strip_suffix('}').unwrap_or(json).trim_end();
@@ -66,11 +66,11 @@ pub fn seal(json: &str, files: &BTreeMap<&str, String>) -> String {
     seal::seal(text, at)
 }
 
-/// The fingerprints in a sealed text, once its own is found to be right; none in a text that an
-/// older version wrote without a seal.
+/// The checksums of the files in a sealed text, after its own checksum is found right; `None` for a
+/// text that an older version wrote without a seal.
 ///
 /// # Errors
-/// Something was changed since it was written.
+/// The text was changed since it was written.
 pub fn fingerprints(json: &str) -> Result<Option<BTreeMap<String, String>>, BrokenSeal> {
     let table: Value = serde_json::from_str(json).map_err(|_| BrokenSeal)?;
     let sum = match (table.get("sha256"), table.get("files")) {
@@ -87,10 +87,10 @@ pub fn fingerprints(json: &str) -> Result<Option<BTreeMap<String, String>>, Brok
     serde_json::from_value(files).map(Some).map_err(|_| BrokenSeal)
 }
 
-/// Compares the files of a finished run with the fingerprints that its result is sealed with.
+/// Compares the files of a finished run with the checksums in its result.
 ///
 /// # Errors
-/// One is another, is missing, or has come since; or it cannot be read.
+/// A file was changed, removed or added since, or cannot be read.
 pub fn check_files(directory: &Path, sealed: &BTreeMap<String, String>) -> Result<(), FileError> {
     for name in FILES {
         let path = directory.join(name);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seal_names_no_file_but_those_of_a_run() {
+    fn a_seal_names_only_files_of_a_run() {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("secret"), "abc").unwrap();
         fs::create_dir(place.path().join("run")).unwrap();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_text_is_still_the_table_that_it_was() {
+    fn a_sealed_text_is_still_the_same_table() {
         let sealed = seal("{\"a\": {\"b\": 1}}\n", &BTreeMap::new());
         let table: Value = serde_json::from_str(&sealed).unwrap();
         assert_eq!(table["a"]["b"], 1);

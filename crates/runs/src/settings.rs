@@ -1,4 +1,4 @@
-//! The settings of a run, as a table of names and values. Settings that another version adds are kept.
+//! The settings of a run, as a table of names and values. Unknown settings, of other versions, are kept.
 
 mod setting;
 mod table;
@@ -25,12 +25,12 @@ pub use setting::{Place, Role, SETTINGS, Setting};
 pub struct Settings(Vec<(String, Value)>);
 
 impl Settings {
-    /// Those of a configuration, in the order and the form in which it is written.
+    /// The settings of a configuration, in the order and the form in which it is serialised.
     ///
     /// # Errors
-    /// It is not a table of settings.
+    /// The configuration is not a table of settings.
     pub fn new(config: &impl Serialize) -> Result<Self, serde_json::Error> {
-        // By way of text, because a `Value` would sort the names.
+        // Through text, because a `Value` would sort the names.
         serde_json::from_str(&serde_json::to_string(config)?)
     }
 
@@ -67,7 +67,7 @@ impl Settings {
         names.find(|name| Role::of_setting(name) != Role::Neutral && self.get(name) != other.get(name))
     }
 
-    /// All settings but these.
+    /// All settings except these.
     pub fn without(self, names: &[&str]) -> Self {
         Self(self.0.into_iter().filter(|(name, _)| !names.contains(&name.as_str())).collect())
     }
@@ -79,7 +79,7 @@ impl Settings {
 }
 
 impl FromIterator<(String, Value)> for Settings {
-    /// If a name comes twice, the first one counts.
+    /// If a name occurs twice, the first one counts.
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(settings: I) -> Self {
         Self(settings.into_iter().collect())
     }
@@ -111,7 +111,7 @@ impl<'de> Visitor<'de> for InOrder {
         let mut settings = Settings::default();
         while let Some((name, value)) = map.next_entry::<String, Value>()? {
             if settings.get(&name).is_some() {
-                return Err(A::Error::custom(format!("the setting `{name}` stands twice")));
+                return Err(A::Error::custom(format!("the setting `{name}` occurs twice")));
             }
             settings.0.push((name, value));
         }
@@ -135,15 +135,15 @@ mod tests {
     }
 
     #[test]
-    fn toml_is_read_too_and_what_is_no_table_refused() {
+    fn toml_is_read_and_a_list_is_refused() {
         let settings: Settings = toml::from_str("seed = 3\nmethod = 'er'\n").unwrap();
         assert_eq!((settings.number("seed"), settings.text("method").as_deref()), (Some(3.0), Some("er")));
         assert!(Settings::new(&[1, 2]).unwrap_err().to_string().contains("a table of settings"));
     }
 
     #[test]
-    fn a_setting_that_stands_twice_is_refused() {
+    fn a_setting_that_occurs_twice_is_refused() {
         let twice = serde_json::from_str::<Settings>(r#"{"seed":0,"seed":1}"#).unwrap_err().to_string();
-        assert!(twice.contains("the setting `seed` stands twice"), "{twice}");
+        assert!(twice.contains("the setting `seed` occurs twice"), "{twice}");
     }
 }

@@ -1,5 +1,5 @@
-//! `steps.jsonl` while it grows. A checkpoint remembers how far it was and what stood in it; a
-//! resumed run cuts off what came after, and goes on with no other log than that.
+//! `steps.jsonl` while it grows. A checkpoint stores its length and checksum. A resumed run cuts off
+//! later lines, and refuses a log whose lines before the checkpoint have changed.
 
 use std::{
     fs::File,
@@ -13,17 +13,17 @@ use sha2::{Digest, Sha256};
 
 use crate::error::DirectoryError;
 
-/// How long a log is, and what stands in it.
+/// The length and the checksum of a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogPosition {
     /// In bytes.
     pub length: u64,
-    /// Of these bytes, in hexadecimal.
+    /// SHA-256 of these bytes, in hexadecimal.
     pub sha256: String,
 }
 
 impl Default for LogPosition {
-    /// Of a log without lines.
+    /// The position in a log without lines.
     fn default() -> Self {
         Self { length: 0, sha256: finish(Sha256::new()) }
     }
@@ -39,10 +39,10 @@ pub(crate) struct StepsLog {
 }
 
 impl StepsLog {
-    /// Goes on with the log in `file` at a position; what comes after it is cut off.
+    /// Continues the log in `file` from a position; later lines are cut off.
     ///
     /// # Errors
-    /// It is shorter, or something else stands in it; or it cannot be written.
+    /// The log is shorter or has another content, or cannot be written.
     pub(crate) fn go_on(path: PathBuf, mut file: File, from: &LogPosition) -> Result<Self, DirectoryError> {
         let found = file.metadata().map_err(unwritable(&path))?.len();
         if found < from.length {
@@ -71,7 +71,7 @@ impl StepsLog {
         Ok(())
     }
 
-    /// Syncs it and says how far it is.
+    /// Syncs the log and returns its position.
     pub(crate) fn sync(&mut self) -> Result<LogPosition, DirectoryError> {
         let synced = self.to.flush().and_then(|()| self.to.get_ref().sync_data());
         synced.map_err(unwritable(&self.path))?;
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_on_with_what_it_wrote_and_with_nothing_else() {
+    fn only_the_log_that_was_written_is_continued() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("log");
         let mut log = open(&path, &LogPosition::default()).unwrap();
@@ -115,6 +115,6 @@ mod tests {
         assert!(matches!(open(&path, &third), Err(DirectoryError::Short { found: 2, .. })));
         let endless = LogPosition { length: u64::MAX, ..third };
         assert!(matches!(open(&path, &endless), Err(DirectoryError::Short { .. })));
-        assert_eq!(fs::read_to_string(&path).unwrap(), "1\n", "what is refused stays as it is");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1\n", "a refused log is not changed");
     }
 }

@@ -12,6 +12,7 @@
 #[cfg(not(unix))]
 compile_error!("rehearsal-torture needs a Unix system: signals, FIFOs and links");
 
+mod accidents;
 mod damage;
 mod faults;
 mod folders;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 
 use crate::{
-    faults, folders, inputs, kills,
+    accidents, faults, folders, inputs, kills,
     mutations::Mutations,
     random::Random,
     scenario::Reference,
@@ -29,6 +29,7 @@ enum Kind {
     Mutations,
     Folders,
     Servers,
+    Accidents,
 }
 
 #[derive(clap::Args)]
@@ -48,6 +49,9 @@ pub struct Options {
     /// The number of hostile folders
     #[arg(long, default_value_t = 324)]
     folders: usize,
+    /// The number of accidents
+    #[arg(long, default_value_t = 80)]
+    accidents: usize,
     /// Only these kinds of trials
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Kind>,
@@ -128,6 +132,7 @@ impl<'a> Session<'a> {
             Kind::Mutations => (self.options.mutations, all),
             Kind::Folders => (self.options.folders, all),
             Kind::Servers => (all, servers::COUNT),
+            Kind::Accidents => (self.options.accidents, all),
             Kind::Syncs => (all, if traced { self.references.len() + 1 } else { 0 }),
         };
         let mut number = self.options.trial.unwrap_or(0);
@@ -181,6 +186,7 @@ impl<'a> Session<'a> {
             }
             Kind::Mutations => once(self.mutations.trial(number, workspace, directory, random)?),
             Kind::Folders => once(folders::trial(number, workspace, directory, random)?),
+            Kind::Accidents => once(accidents::trial(number, workspace, directory, random)?),
             Kind::Servers => once(servers::trial(number, workspace, directory, &self.archive)?),
         })
     }

@@ -40,6 +40,10 @@ impl Workspace {
         Call::new(words)
     }
 
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     pub fn examples(&self) -> PathBuf {
         self.binary.with_file_name("examples")
     }

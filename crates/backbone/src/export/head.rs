@@ -4,7 +4,7 @@
 //! [`Feature::new`]: rehearsal_gaussian::Feature::new
 
 use rehearsal_gaussian::Head;
-use rehearsal_onnx::{GraphWriter, Value, int, ints};
+use rehearsal_onnx::{GraphWriter, Value, int};
 
 /// A raw coordinate of 1, as in [`rehearsal_gaussian::Feature`], and the largest one.
 const ONE: f32 = 4096.0;
@@ -31,9 +31,10 @@ fn rounded(graph: &mut GraphWriter, features: &Value, dimensions: usize) -> Valu
     // All zeros stay zeros.
     let tiny = graph.constant("feature.tiny", &[], &[f32::MIN_POSITIVE]);
     let size = graph.constant("feature.size", &[], &[dimensions as f32]);
-    let rows = vec![ints("axes", &[1]), int("keepdims", 1)];
-    let square = graph.node("feature.square", "ReduceSumSquare", &[features], rows);
+    let axis = graph.constant("feature.axis", &[1], &[1i64]);
     let mut op = |name: &str, operation: &str, inputs: &[&Value]| graph.node(name, operation, inputs, Vec::new());
+    let square = op("feature.squares", "Mul", &[features, features]);
+    let square = op("feature.square", "ReduceSum", &[&square, &axis]);
     let square = op("feature.square.positive", "Max", &[&square, &tiny]);
     let mean = op("feature.per-square", "Div", &[&size, &square]);
     let root = op("feature.root", "Sqrt", &[&mean]);
@@ -51,8 +52,10 @@ fn distances(graph: &mut GraphWriter, feature: &Value, head: &Head) -> Value {
     let means = graph.constant("head.means", &[head.names().len(), d], head.means());
     let white = graph.node("head.white", "Gemm", &[feature, &whitening], vec![int("transB", 1)]);
     let differences = graph.node("head.differences", "Sub", &[&means, &white], Vec::new());
-    let rows = vec![ints("axes", &[1]), int("keepdims", 0)];
-    graph.node("head.distances", "ReduceSumSquare", &[&differences], rows)
+    // `ReduceSumSquare` changed between versions of the operators: graphs around other networks have theirs.
+    let squares = graph.node("head.squares", "Mul", &[&differences, &differences], Vec::new());
+    let axis = graph.constant("head.axis", &[1], &[1i64]);
+    graph.node("head.distances", "ReduceSum", &[&squares, &axis], vec![int("keepdims", 0)])
 }
 
 /// The whitening matrix with its zeros, row by row.

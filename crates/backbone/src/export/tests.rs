@@ -10,17 +10,16 @@ use rehearsal_onnx::{
 };
 
 use super::*;
-use crate::EfficientNetLite0;
+use crate::Published;
 
 /// The mean of each colour.
 struct Means {
     preprocessing: Preprocessing,
-    has_graph: bool,
 }
 
 impl Means {
     fn new() -> Self {
-        Self { preprocessing: Preprocessing::plain(ImageShape { height: 4, width: 6, channels: 3 }), has_graph: true }
+        Self { preprocessing: Preprocessing::plain(ImageShape { height: 4, width: 6, channels: 3 }) }
     }
 }
 
@@ -41,9 +40,6 @@ impl Backbone for Means {
         Ok(vec![1.0; 3 * images.len()])
     }
     fn onnx(&self, graph: &mut GraphWriter, image: &Value) -> Result<Value, BackboneError> {
-        if !self.has_graph {
-            return Err(BackboneError::NoGraph(self.name().into()));
-        }
         let pooled = graph.node("backbone.pooled", "GlobalAveragePool", &[image], Vec::new());
         Ok(graph.node("backbone.features", "Flatten", &[&pooled], vec![int("axis", 1)]))
     }
@@ -121,7 +117,7 @@ fn every_value_is_made_once_before_it_is_used() {
 
 #[test]
 fn the_default_backbone_is_in_the_graph_whole() {
-    let model = exported(&EfficientNetLite0::new(Machine::new(1)).unwrap());
+    let model = exported(&Published::efficientnet_lite0(Machine::new(1)).unwrap());
     let graph = graph(&model);
     assert_whole(graph);
     let count = |kind: &str| graph.node.iter().filter(|node| node.op_type == kind).count();
@@ -154,15 +150,58 @@ fn what_cannot_be_exported_is_refused_and_nothing_is_written() {
     for temperature in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-40] {
         assert!(matches!(refused(&means, &head(3), temperature), ExportError::Temperature(_)), "{temperature}");
     }
-    let without = Means { has_graph: false, ..Means::new() };
-    assert!(matches!(refused(&without, &head(3), 1.0), ExportError::Backbone(BackboneError::NoGraph(_))));
     let mut grey = Means::new();
     grey.preprocessing.shape.channels = 1;
     assert!(matches!(refused(&grey, &head(3), 1.0), ExportError::Channels(1)));
-    let weights = rehearsal_efficientnet_lite0::WEIGHTS;
-    let foreign = EfficientNetLite0::from_safetensors(Machine::new(1), weights).unwrap();
-    let error = refused(&foreign, &head(EfficientNetLite0::features()), 1.0);
-    assert!(matches!(error, ExportError::Backbone(BackboneError::NoGraph(_))));
     let nowhere = place.path().join("none/model.onnx");
     assert!(matches!(export_onnx(&means, &head(3), Limits::none(1.0), &nowhere), Err(ExportError::Unwritable { .. })));
+}
+
+#[cfg(feature = "onnx")]
+mod of_a_file {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::OnnxBackbone;
+
+    /// A file of `make_onnx.py`.
+    fn made(name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/onnx").join(name)
+    }
+
+    #[test]
+    fn the_network_of_a_file_is_in_the_graph_whatever_its_names() {
+        for (name, operators, ir_version) in [("dynamic", 17, 8), ("fixed", 17, 8), ("clash", 20, 9)] {
+            let model = exported(&OnnxBackbone::open(&made(&format!("{name}.onnx")), 1).unwrap());
+            assert_whole(graph(&model));
+            assert_eq!((model.opset_import[0].version, model.ir_version), (operators, ir_version));
+            let inputs: Vec<_> = graph(&model).input.iter().map(|input| &*input.name).collect();
+            assert_eq!(inputs, ["image"], "a constant is no input");
+            let convolutions: Vec<_> = graph(&model).node.iter().filter(|node| node.op_type == "Conv").collect();
+            assert_eq!(convolutions.len(), 1);
+            assert!(convolutions[0].input.iter().all(|input| input.starts_with("network/")), "{name}");
+        }
+    }
+
+    #[test]
+    fn operators_that_are_too_old_and_files_that_have_changed_are_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let (network, model) = (place.path().join("network.onnx"), place.path().join("model.onnx"));
+        let refused = |name: &str, change: &dyn Fn()| {
+            std::fs::copy(made(name), &network).unwrap();
+            let backbone = OnnxBackbone::open(&network, 1).unwrap();
+            change();
+            let error = export_onnx(&backbone, &head(backbone.dimensions()), Limits::none(2.0), &model).unwrap_err();
+            assert!(!model.exists());
+            let ExportError::Backbone(error) = error else { panic!("{error}") };
+            error
+        };
+        let old = refused("old.onnx", &|| ());
+        assert!(
+            matches!(old, BackboneError::NoGraph(_, rehearsal_onnx::ForeignError::OldOperators { found: 11 })),
+            "{old}"
+        );
+        let changed = refused("fixed.onnx", &|| assert!(std::fs::copy(made("dynamic.onnx"), &network).is_ok()));
+        assert!(matches!(changed, BackboneError::Onnx { .. }), "{changed}");
+    }
 }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part; a test that cannot go on has failed")]
 
+use rehearsal_backbone::BackboneName;
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
 /// Numbers in −1 … 1 that depend on a name and an index: FNV-1a of the name, then splitmix64.
@@ -36,10 +37,10 @@ pub fn images(size: usize) -> Vec<f32> {
     uniform(&format!("images {size}"), IMAGES * size * size * 3).map(|x| (2.0 * x) as f32).collect()
 }
 
-pub type Shapes = Vec<(String, Vec<usize>)>;
+type Shapes = Vec<(String, Vec<usize>)>;
 
 /// A safetensors file of these tensors.
-pub fn safetensors(shapes: &Shapes) -> Vec<u8> {
+fn safetensors(shapes: &Shapes) -> Vec<u8> {
     let bytes = |values: Vec<f32>| values.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<u8>>();
     let data: Vec<Vec<u8>> = shapes.iter().map(|(name, shape)| bytes(tensor(name, shape))).collect();
     let views = shapes.iter().zip(&data).map(|((name, shape), data)| {
@@ -49,6 +50,15 @@ pub fn safetensors(shapes: &Shapes) -> Vec<u8> {
     safetensors::serialize(views, None).unwrap()
 }
 
+/// The weights of a network that is fetched.
+pub fn weights(name: BackboneName) -> Vec<u8> {
+    match name {
+        BackboneName::EfficientNetLite0 => rehearsal_efficientnet_lite0::WEIGHTS.into(),
+        BackboneName::DinoV2Small => safetensors(&dinov2_small()),
+        BackboneName::ResNet18 => safetensors(&resnet18()),
+    }
+}
+
 /// The features that `make_goldens.py` kept.
 pub fn expected(file: &[u8], size: usize) -> Vec<f32> {
     let file = SafeTensors::deserialize(file).unwrap();
@@ -56,7 +66,7 @@ pub fn expected(file: &[u8], size: usize) -> Vec<f32> {
     tensor.data().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
 }
 
-pub fn resnet18() -> Shapes {
+fn resnet18() -> Shapes {
     let mut shapes = Shapes::new();
     let mut layer = |conv: String, norm: String, shape: [usize; 4]| {
         shapes.push((format!("{conv}.weight"), shape.into()));
@@ -79,7 +89,7 @@ pub fn resnet18() -> Shapes {
     shapes
 }
 
-pub fn dinov2_small() -> Shapes {
+fn dinov2_small() -> Shapes {
     let mut shapes: Shapes = vec![
         ("cls_token".into(), vec![1, 1, 384]),
         ("pos_embed".into(), vec![1, 1370, 384]),

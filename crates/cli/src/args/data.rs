@@ -121,6 +121,9 @@ pub struct Clean {
     /// The data set whose packed images to check [default: the directory of all data sets]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// Remove the features of photos and data sets instead, all of them: they are computed again when needed
+    #[arg(long)]
+    pub features: bool,
     /// Print what would be removed, and remove nothing
     #[arg(long)]
     pub dry_run: bool,

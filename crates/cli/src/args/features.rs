@@ -33,4 +33,6 @@ pub struct Features {
     /// Say nothing but errors
     #[arg(long, short)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub threads: super::model::Threads,
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Subcommand};
-use rehearsal_model::MemorySize;
+use rehearsal_model::{MemorySize, Share};
 
 #[cfg(feature = "training")]
 use super::learning::How;
@@ -12,7 +12,8 @@ const LEARN_EXAMPLES: &str = "\
 Examples:
   rehearsal learn shop.model photos/january     photos/january/{boots,sandals,sneakers}/*.jpg
   rehearsal learn shop.model photos/february    more classes, or more photos of known ones
-  rehearsal learn shop.model photos/march --max-forgetting 3
+  rehearsal learn shop.model photos/march --max-forgetting 3%
+  rehearsal learn shop.model corrected --relabel       photos that were in the wrong folder
   rehearsal learn shop.model photos --memory 64MB
   rehearsal learn shop.model photos --json | jq .holdout
   rehearsal learn --demo                        see it work, on images inside the program
@@ -22,7 +23,8 @@ program turns each photo into features, and a Gaussian head learns them exactly:
 sessions does not matter, nothing is forgotten, and a removed photo leaves no trace. One photo in ten
 is held out and measures a model that has not learned it. If interrupted, the same command continues.
 `--backbone scratch` trains a network of its own instead. Exit code 3: the version was rejected,
-because the classes known before lost more percentage points than --max-forgetting allows.";
+because the classes known before lost accuracy on the same holdout photos, beyond chance or more than
+--max-forgetting allows. The version before stays current; --accept turns this check off.";
 
 #[derive(clap::Args)]
 #[command(after_help = LEARN_EXAMPLES)]
@@ -31,7 +33,7 @@ pub struct Learn {
     #[arg(value_name = "MODEL", required_unless_present = "demo")]
     pub model: Option<PathBuf>,
     /// Folders of photos, one folder per class: DIR/CLASS/*.jpg
-    #[arg(value_name = "DIR", required_unless_present = "demo")]
+    #[arg(value_name = "DIR", required_unless_present_any = ["demo", "again"])]
     pub folders: Vec<PathBuf>,
     /// Learn images inside the program in two sessions, exactly and by plain fine-tuning
     #[arg(long, conflicts_with_all = ["model", "folders"])]
@@ -40,9 +42,25 @@ pub struct Learn {
     /// or scratch to train a network [default: efficientnet-lite0]
     #[arg(long, value_name = "NAME")]
     pub backbone: Option<String>,
-    /// Reject the version if the classes known before lose more percentage points than this
-    #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
-    pub max_forgetting: Option<f64>,
+    /// Reject the version if the classes known before lose more accuracy than this (3% or 0.03), by chance
+    /// or not [default: if they lose any, and the loss is beyond chance]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub max_forgetting: Option<Share>,
+    /// Accept the version whatever it lost
+    #[arg(long, conflicts_with = "max_forgetting")]
+    pub accept: bool,
+    /// Move photos that were learned as another class to the class that they have here
+    #[arg(long)]
+    pub relabel: bool,
+    /// Learn once more what the model remembers, instead of photos (--backbone scratch)
+    #[arg(long, conflicts_with_all = ["folders", "demo", "holdout", "relabel"])]
+    pub again: bool,
+    /// Take folders inside folders as classes, named by their paths: bags/leather
+    #[arg(long)]
+    pub nested: bool,
+    /// Take names that differ only in capitals, spaces or a plural as two classes
+    #[arg(long)]
+    pub as_is: bool,
     /// Size of the memory: images (5000) or bytes (64MB) [default: 5000 images]
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub memory: Option<MemorySize>,
@@ -97,9 +115,9 @@ pub struct Predict {
     /// Photos, or folders of photos
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
-    /// How likely an answer must be to be sure, in % [default: from the holdout set]
-    #[arg(long, value_name = "PERCENT", allow_negative_numbers = true)]
-    pub threshold: Option<f64>,
+    /// How likely an answer must be to be sure: 90% or 0.9 [default: from the holdout set]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub threshold: Option<Share>,
     /// How many other classes are shown
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub others: usize,
@@ -117,6 +135,16 @@ pub struct Predict {
     /// Print one line of JSON for each photo
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+/// How many threads a verb computes on; results do not depend on it.
+#[derive(clap::Args)]
+pub struct Threads {
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
 }
 
 #[derive(clap::Args)]
@@ -157,6 +185,8 @@ pub struct Evaluate {
     /// Say nothing but errors
     #[arg(long, short)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 #[derive(clap::Args)]
@@ -193,7 +223,7 @@ Examples:
   rehearsal memory shop.model sheet -o memory.png     what it remembers, as pictures
   rehearsal memory shop.model list --class boots
   rehearsal memory shop.model remove 'photos/january/boots/IMG_77*'
-  rehearsal memory shop.model move IMG_7731.jpg sandals
+  rehearsal memory shop.model move IMG_7731.jpg --to sandals
   rehearsal memory shop.model remove --class boots --dry-run
   rehearsal memory shop.model export remembered/      as files, one folder per class";
 
@@ -212,6 +242,8 @@ given as a file. In a model with --backbone scratch, what was learned from them 
 pub struct Memory {
     /// The model
     pub model: PathBuf,
+    #[command(flatten)]
+    pub threads: Threads,
     #[command(subcommand)]
     pub verb: MemoryVerb,
 }
@@ -269,14 +301,14 @@ Examples:
     /// Move photos in memory or holdout set to another class, which makes a version
     #[command(after_help = "\
 Examples:
-  rehearsal memory shop.model move IMG_7731.jpg sandals
-  rehearsal memory shop.model move 'january/boots/scan_*' rubber-boots")]
+  rehearsal memory shop.model move IMG_7731.jpg --to sandals
+  rehearsal memory shop.model move 'january/boots/scan_*' --to rubber-boots")]
     Move {
         /// The path that they came from, or its end; * is any part of a name, ** of a path
         #[arg(value_name = "PATTERN")]
         pattern: String,
         /// The class; a new one is made
-        #[arg(value_name = "CLASS")]
+        #[arg(long, value_name = "CLASS")]
         to: String,
         /// Print as JSON
         #[arg(long)]
@@ -308,6 +340,8 @@ Each makes a new version; `rehearsal use` rolls back.")]
 pub struct Class {
     /// The model
     pub model: PathBuf,
+    #[command(flatten)]
+    pub threads: Threads,
     #[command(subcommand)]
     pub verb: ClassVerb,
 }
@@ -396,8 +430,9 @@ mod tests {
     #[test]
     fn every_verb_of_a_model_has_examples_that_the_program_understands() {
         let command = Args::command();
-        for verb in ["learn", "predict", "evaluate", "show", "use", "memory", "class", "export", "features", "backbone"]
-        {
+        for verb in [
+            "learn", "predict", "evaluate", "show", "use", "memory", "class", "export", "features", "backbone", "serve",
+        ] {
             let verb = command.find_subcommand(verb).unwrap();
             for verb in [verb].into_iter().chain(verb.get_subcommands()) {
                 let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();

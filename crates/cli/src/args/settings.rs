@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, marker::PhantomData};
 
-use clap::{Arg, ArgAction, ArgMatches, Command, Error, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Command, Error, FromArgMatches, error::ErrorKind};
 use rehearsal::{
     config::{ConfigError, PartialConfig},
     device::DeviceKind,
@@ -16,6 +16,9 @@ use crate::flags::as_flags;
 pub trait Verb {
     /// The heading of the help under which the verb has the setting as a flag.
     fn heading(setting: &Setting) -> Option<&'static str>;
+
+    /// Whether every setting can be given by `--set`, also those without a flag.
+    const SETS: bool = false;
 
     /// The help of a setting, without its default.
     fn help(setting: &Setting) -> String {
@@ -32,6 +35,8 @@ pub trait Verb {
 pub enum RunVerb {}
 
 impl Verb for RunVerb {
+    const SETS: bool = true;
+
     fn heading(setting: &Setting) -> Option<&'static str> {
         match setting.place {
             Place::Flag { heading, .. } | Place::Switch { heading } => Some(heading),
@@ -40,8 +45,11 @@ impl Verb for RunVerb {
     }
 }
 
-/// The settings that were given to a verb as flags, as they were typed.
-pub struct Settings<V>(Vec<(&'static str, String)>, PhantomData<V>);
+/// The name of the flag that gives any setting.
+const SET: &str = "set";
+
+/// The settings that were given to a verb, as they were typed.
+pub struct Settings<V>(Vec<(String, String)>, PhantomData<V>);
 
 impl<V> Settings<V> {
     /// The settings, parsed.
@@ -57,7 +65,14 @@ impl<V> Settings<V> {
 
 impl<V: Verb> clap::Args for Settings<V> {
     fn augment_args(command: Command) -> Command {
-        command.args(SETTINGS.iter().filter_map(flag::<V>))
+        let set = Arg::new(SET)
+            .long(SET)
+            .value_name("NAME=VALUE")
+            .help("Any setting of an experiment file, also those without a flag; may be repeated")
+            .action(ArgAction::Append)
+            .value_parser(name_and_value)
+            .help_heading("Learning");
+        command.args(SETTINGS.iter().filter_map(flag::<V>)).args(V::SETS.then_some(set))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -69,16 +84,32 @@ impl<V: Verb> FromArgMatches for Settings<V> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let given = SETTINGS.iter().filter(|setting| V::heading(setting).is_some());
         let typed = |setting: &'static Setting| match setting.place {
-            Place::Switch { .. } => matches.get_flag(setting.name).then(|| (setting.name, "true".to_owned())),
-            _ => Some((setting.name, matches.get_one::<String>(setting.name)?.clone())),
+            Place::Switch { .. } => {
+                matches.get_flag(setting.name).then(|| (setting.name.to_owned(), "true".to_owned()))
+            }
+            _ => Some((setting.name.to_owned(), matches.get_one::<String>(setting.name)?.clone())),
         };
-        Ok(Self(given.filter_map(typed).collect(), PhantomData))
+        let mut typed: Vec<(String, String)> = given.filter_map(typed).collect();
+        if V::SETS {
+            for (name, value) in matches.get_many::<(String, String)>(SET).unwrap_or_default() {
+                if typed.iter().any(|(other, _)| other == name) {
+                    return Err(Error::raw(ErrorKind::ArgumentConflict, format!("`{name}` is given twice")));
+                }
+                typed.push((name.clone(), value.clone()));
+            }
+        }
+        Ok(Self(typed, PhantomData))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+fn name_and_value(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as temperature=0.1")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 fn flag<V: Verb>(setting: &'static Setting) -> Option<Arg> {
@@ -150,6 +181,36 @@ mod tests {
         assert_eq!(typed(&[]), Ok(PartialConfig::default()));
         let error = |flags: &[&str]| typed(flags).unwrap_err().to_string();
         assert_eq!(error(&["--memory", "many"]), "`memory`: `many` cannot be read: invalid digit found in string");
+    }
+
+    #[test]
+    fn every_setting_of_a_file_can_be_set() {
+        let classes = "task-classes = [['cat', 'dog'], ['car']]";
+        let file =
+            format!("temperature = 0.1\nhead = 'cosine'\ntask-free = true\nlr = 0.2\nkernels = 'direct'\n{classes}");
+        let set: Vec<&str> = file.lines().flat_map(|line| ["--set", line]).collect();
+        assert_eq!(typed(&set), PartialConfig::parse(&file));
+        for setting in SETTINGS.iter().filter(|setting| setting.place != Place::Run) {
+            let Some(used) = resolved(&PartialConfig::default(), setting.name).filter(|used| used != "null") else {
+                continue;
+            };
+            assert!(typed(&["--set", &format!("{}={used}", setting.name)]).is_ok(), "{} = {used}", setting.name);
+        }
+        let refused = |set: &str| typed(&["--set", set]).unwrap_err();
+        let misspelt = ConfigError::NoSetting { line: None, name: "temprature".into(), nearest: Some("temperature") };
+        assert_eq!(refused("temprature=0.1"), misspelt);
+        assert!(matches!(refused("temperature=warm"), ConfigError::Unreadable { .. }));
+        assert!(matches!(refused("gss-groups=1\nseed = 2"), ConfigError::Unreadable { .. }), "one setting at a time");
+        assert!(matches!(refused("version=9"), ConfigError::NoSetting { .. }), "only runs write it");
+    }
+
+    #[test]
+    fn a_setting_is_given_once() {
+        let command = || Settings::<RunVerb>::augment_args(Command::new("run").no_binary_name(true));
+        let read = |flags: [&str; 4]| Settings::<RunVerb>::from_arg_matches(&command().get_matches_from(flags));
+        assert!(read(["--lr", "0.1", "--set", "lr=0.2"]).is_err());
+        assert!(read(["--set", "head=cosine", "--set", "head=linear"]).is_err());
+        assert!(command().try_get_matches_from(["--set", "temperature"]).is_err());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use rehearsal_data::printable;
+use rehearsal_files::path_text::quoted;
 use rehearsal_model::Model;
 use serde_json::json;
 
@@ -35,16 +36,10 @@ fn change(args: &Class) -> Result<ExitCode> {
     } else {
         print(&format!("version {version}: {}\n", printable(&what)))?;
         if let ClassVerb::Retire { name, .. } = &args.verb {
-            let remove = format!("rehearsal memory {} remove --class {}", args.model.display(), quoted(name));
+            let remove = format!("rehearsal memory {} remove --class {}", quoted(&args.model), quoted(name));
             message("its images left memory and holdout set; older versions keep them until");
             message(&printable(&format!("  {remove}")));
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A name as a shell takes it.
-fn quoted(name: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./".contains(letter);
-    if name.chars().all(is_plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }

@@ -4,22 +4,21 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use rehearsal_data::printable;
-use rehearsal_model::{Evaluation, Model, Verdict};
+use rehearsal_model::{Evaluation, Verdict};
 use serde_json::json;
 
-use super::predict::version;
+use super::predict::open;
 use crate::{
     args::model::Evaluate,
+    output::with_path,
     photos,
     printer::{clipped, columns, count, interval_text, message, percent, plural, print},
-    user_error::model_first,
 };
 
 /// Measures a model on photos that it has not learned.
 pub fn evaluate(args: &Evaluate) -> Result<ExitCode> {
-    let model = model_first(Model::open(&args.model), std::slice::from_ref(&args.folder))?;
+    let (model, version) = open(&args.model, &args.which, std::slice::from_ref(&args.folder))?;
     let number = args.which.version.unwrap_or(model.settings().current);
-    let version = version(&model, &args.which)?;
     let evaluation = photos::with_reader(args.follow_links, args.skip_bad, args.quiet, |reader| {
         Evaluation::new(&version, &args.folder, reader)
     })?;
@@ -69,7 +68,8 @@ fn to_json(evaluation: &Evaluation, version: u32) -> String {
     let wrong = evaluation.photos.iter().filter(|photo| !photo.is_right());
     let wrong = wrong.map(|photo| {
         let (class, predicted) = (&evaluation.classes[photo.class], &evaluation.classes[photo.predicted]);
-        json!({ "path": photo.path, "class": class, "predicted": predicted, "probability": photo.probability })
+        let line = json!({ "class": class, "predicted": predicted, "probability": photo.probability });
+        with_path(line, "path", &photo.path)
     });
     let line = json!({
         "version": version,

@@ -4,11 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use rehearsal_data::printable;
-use rehearsal_model::Model;
 use serde_json::json;
 
-use super::predict::version;
-use crate::{args::model::Export, printer::print};
+use super::predict::open;
+use crate::{args::model::Export, output::with_path, printer::print};
 
 /// Writes a model for other programs and prints where.
 pub fn export(args: &Export) -> Result<ExitCode> {
@@ -16,8 +15,7 @@ pub fn export(args: &Export) -> Result<ExitCode> {
 }
 
 fn write(args: &Export) -> Result<ExitCode> {
-    let model = Model::open(&args.model)?;
-    let version = version(&model, &args.which)?;
+    let (_, version) = open(&args.model, &args.which, &[])?;
     if let Some(path) = &args.onnx {
         version.export_onnx(path)?;
     }
@@ -25,7 +23,10 @@ fn write(args: &Export) -> Result<ExitCode> {
         version.export_safetensors(path)?;
     }
     if args.json {
-        print(&format!("{}\n", json!({ "onnx": args.onnx, "safetensors": args.safetensors })))?;
+        let paths = [("onnx", &args.onnx), ("safetensors", &args.safetensors)];
+        let named = paths.into_iter().filter_map(|(name, path)| Some((name, path.as_ref()?)));
+        let none = json!({ "onnx": null, "safetensors": null });
+        print(&format!("{}\n", named.fold(none, |line, (name, path)| with_path(line, name, path))))?;
     } else {
         let written = [&args.onnx, &args.safetensors].into_iter().flatten();
         print(&written.map(|path| printable(&path.to_string_lossy()) + "\n").collect::<String>())?;

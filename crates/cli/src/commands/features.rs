@@ -7,14 +7,15 @@ use rehearsal_data::{
     photos::{ScanOptions, find, lines},
     printable,
 };
-use rehearsal_files::threads::cores;
+use rehearsal_files::threads;
 use rehearsal_model::{Input, InputReader, open_backbone};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::{Value, json};
 
 use crate::{
     args::features::Features,
-    output, photos,
+    output::{self, with_path},
+    photos,
     printer::{message, plural, print},
     user_error::UserError,
 };
@@ -43,7 +44,7 @@ pub fn features(args: &Features) -> Result<ExitCode> {
     if files.is_empty() {
         return Err(UserError("no photos found".into()).into());
     }
-    let extractor = open_backbone(&args.backbone, cores())?;
+    let extractor = open_backbone(&args.backbone, threads::current())?;
     let (name, sha256) = (extractor.backbone().name().to_owned(), extractor.backbone().sha256().to_owned());
     let dimensions = extractor.backbone().dimensions();
     let reader = InputReader::Features(extractor);
@@ -58,8 +59,8 @@ pub fn features(args: &Features) -> Result<ExitCode> {
     let about = json!({ "backbone": name, "sha256": sha256, "paths": table.paths });
     write(&table, &args.out, extension, &about)?;
     if args.json {
-        let line = json!({ "features": args.out, "photos": table.paths.len(), "dimensions": dimensions });
-        print(&format!("{line}\n"))?;
+        let line = json!({ "photos": table.paths.len(), "dimensions": dimensions });
+        print(&format!("{}\n", with_path(line, "features", &args.out)))?;
     } else {
         let photos = plural(table.paths.len(), "photo");
         let text = format!("{}: {photos}, {dimensions} features each", args.out.display());

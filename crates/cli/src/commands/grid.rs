@@ -15,6 +15,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use rehearsal_data::printable;
+use rehearsal_files::path_text::quoted;
 use rehearsal_files::threads::cores;
 use rehearsal_grid::{Ending, Estimate, Event, Job, Outcome, Plan, PlanError, Schedule, State, log};
 use rehearsal_runs::RunDirectory;
@@ -64,7 +65,7 @@ fn run(args: &Grid, file: &Known) -> Result<ExitCode> {
         done.for_each(|&index| log::remove(&plan.jobs[index].log));
     }
     if waiting.is_empty() {
-        message(&format!("all runs are done; make a report: rehearsal report {}", plan.directory.path().display()));
+        message(&format!("all runs are done; make a report: rehearsal report {}", quoted(plan.directory.path())));
         return Ok(ExitCode::SUCCESS);
     }
     if args.dry_run {
@@ -134,7 +135,7 @@ fn estimate_line(estimate: &Estimate, jobs: usize, threads: usize) -> String {
 
 /// This program, to start workers with.
 fn program() -> Result<std::path::PathBuf> {
-    std::env::current_exe().context("this program cannot find itself")
+    crate::program().context("this program cannot find itself")
 }
 
 /// Does the runs that are waiting, and shows their progress.
@@ -194,7 +195,7 @@ fn finish(Session { plan, chosen, .. }: &Session, outcome: &Outcome, asked: bool
         message(&format!("failed: {}: {why} (whole log: {})", job.planned.name, job.log.display()));
     }
     if states.iter().all(|state| *state == State::Done) {
-        message(&format!("make a report: rehearsal report {}", plan.directory.path().display()));
+        message(&format!("make a report: rehearsal report {}", quoted(plan.directory.path())));
         return ExitCode::SUCCESS;
     }
     if outcome.failed.is_empty() {

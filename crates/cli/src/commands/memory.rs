@@ -11,11 +11,12 @@ use std::{
 use anyhow::{Context, Result};
 use rehearsal_data::printable;
 use rehearsal_files::atomic;
-use rehearsal_model::{Features, Forget, Held, Model, Part, Version};
-use serde_json::json;
+use rehearsal_model::{Features, Forget, Held, Model, ModelError, Part, Touched, Version};
+use serde_json::{Value, json};
 
 use crate::{
     args::model::{Memory, MemoryVerb},
+    output::with_path,
     photos,
     printer::{columns, message, plural, print},
     user_error::UserError,
@@ -45,7 +46,7 @@ fn check_class(version: &Version, class: Option<&str>) -> Result<()> {
 
 /// Every image in memory and holdout set: class, where it is kept, where it came from.
 fn list(model: &Path, class: Option<&str>, is_json: bool) -> Result<ExitCode> {
-    let version = Model::open(model)?.current()?;
+    let (_, version) = Model::open_version(model, None)?;
     check_class(&version, class)?;
     let mut rows = version.held();
     rows.sort_by(|a, b| (&a.class, b.part, &a.source).cmp(&(&b.class, a.part, &b.source)));
@@ -75,7 +76,7 @@ fn to_remove(
     let mut given = photos::given(&opened, folder)?;
     let Some(pattern) = pattern else { return Ok((Forget::Class(class.unwrap_or_default().into()), given)) };
     let what = Forget::Source(pattern.into());
-    if Path::new(pattern).is_file() && opened.would_forget(&what)?.is_empty() {
+    if Path::new(pattern).is_file() && matches!(opened.would_forget(&what), Err(ModelError::NoMatch(_))) {
         let file = photos::features(&opened, &[pattern.into()])?;
         let digests = file.keys().copied().collect();
         given.extend(file);
@@ -99,60 +100,84 @@ fn remove(path: &Path, what: &Forget, given: &Features, dry_run: bool, is_json: 
     if dry_run {
         let model = Model::open(path)?;
         let would = model.would_forget(what)?;
-        let lines: Vec<String> = if is_json {
-            would.iter().map(|(class, source)| json!({ "class": class, "source": source }).to_string()).collect()
+        print(&if is_json {
+            would.iter().map(|photo| format!("{}\n", to_json(photo))).collect()
         } else {
-            let row = |(class, source): &(String, String)| vec![printable(class), printable(source)];
-            columns(&would.iter().map(row).collect::<Vec<_>>(), &[])
-        };
-        print(&lines.into_iter().map(|line| line + "\n").collect::<String>())?;
+            rows(&would)
+        })?;
         message(&format!("{} would be removed", plural(would.len(), "image")));
         return Ok(ExitCode::SUCCESS);
     }
     let mut model = Model::open_to_change(path)?;
+    let touched = model.would_forget(what)?;
     let gone = model.forget(what, given)?;
     if is_json {
         let versions = gone.versions;
-        let line =
-            json!({ "images": gone.images, "memory": gone.memory, "holdout": gone.holdout, "versions": versions });
+        let photos: Vec<Value> = touched.iter().map(to_json).collect();
+        let line = json!({
+            "images": gone.images, "memory": gone.memory, "holdout": gone.holdout, "versions": versions, "removed": photos,
+        });
         print(&format!("{line}\n"))?;
-    } else if gone.versions == 0 {
-        message("no image matches: none was removed");
     } else {
         let (images, versions) = (plural(gone.images, "image"), plural(gone.versions, "version"));
-        print(&format!("{images} removed from memory and holdout set in {versions}\n"))?;
-        message("what was learned from them stays in the weights: only a new model does not have it");
+        print(&format!("{images} removed from memory and holdout set in {versions}\n{}", rows(&touched)))?;
+        if !model.is_exact()? {
+            message("what was learned from them stays in the weights: only a new model does not have it");
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// `boots  photos/january/boots/010.png  versions 1, 2`
+fn rows(photos: &[Touched]) -> String {
+    let row = |photo: &Touched| {
+        let numbers: Vec<String> = photo.versions.iter().map(u32::to_string).collect();
+        let versions = if numbers.len() == 1 { "version" } else { "versions" };
+        let source = photo.source.as_deref().unwrap_or("(no longer in memory)");
+        vec![printable(&photo.class), printable(source), format!("{versions} {}", numbers.join(", "))]
+    };
+    columns(&photos.iter().map(row).collect::<Vec<_>>(), &[]).into_iter().map(|line| line + "\n").collect()
+}
+
+fn to_json(photo: &Touched) -> Value {
+    json!({ "class": photo.class, "source": photo.source, "versions": photo.versions })
+}
+
 /// The images as files, one folder per class.
 fn export(path: &Path, out: &Path, is_json: bool) -> Result<ExitCode> {
-    let version = Model::open(path)?.current()?;
+    let (_, version) = Model::open_version(path, None)?;
     if out.exists() {
-        return Err(UserError(format!("{} exists: choose a new directory", out.display())).into());
+        return Err(taken(out));
     }
     let memory = version.memory();
     let unwritable = || format!("{} cannot be written", out.display());
-    // Beside its place: interrupted, the same command can be given again.
-    let beside = out.with_added_extension("partial");
-    match fs::remove_dir_all(&beside) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(unwritable),
-        _ => fs::create_dir_all(&beside).with_context(unwritable)?,
+    if let Some(parent) = out.parent() {
+        fs::create_dir_all(parent).with_context(unwritable)?;
     }
-    for (number, (class, picture, _)) in memory.iter().enumerate() {
-        let folder = beside.join(safe(class));
-        fs::create_dir_all(&folder).with_context(unwritable)?;
-        let (extension, bytes) = picture.file().with_context(unwritable)?;
-        fs::write(folder.join(format!("{number:05}.{extension}")), bytes).with_context(unwritable)?;
+    let write = |directory: &Path| -> io::Result<()> {
+        for (number, (class, picture, _)) in memory.iter().enumerate() {
+            let folder = directory.join(safe(class));
+            fs::create_dir_all(&folder)?;
+            let (extension, bytes) = picture.file()?;
+            fs::write(folder.join(format!("{number:05}.{extension}")), bytes)?;
+        }
+        Ok(())
+    };
+    match atomic::directory_with(out, write) {
+        Err(_) if out.exists() => return Err(taken(out)),
+        written => written.with_context(unwritable)?,
     }
-    atomic::rename(&beside, out).with_context(unwritable)?;
     if is_json {
-        print(&format!("{}\n", json!({ "directory": out, "images": memory.len() })))?;
+        print(&format!("{}\n", with_path(json!({ "images": memory.len() }), "directory", out)))?;
     } else {
         print(&format!("{}\n", printable(&out.to_string_lossy())))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Another process may have written it meanwhile.
+fn taken(out: &Path) -> anyhow::Error {
+    UserError(format!("{} exists: choose a new directory", out.display())).into()
 }
 
 /// The name of a class as a path that stays inside its directory.

@@ -1,23 +1,29 @@
 //! `rehearsal predict`.
 
-use std::{path::PathBuf, process::ExitCode, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
 
 use anyhow::Result;
 use rehearsal_data::{
     photos::{ScanOptions, find, lines},
     printable,
 };
-use rehearsal_model::{AllUnsure, Input, Model, Prediction, Similar, Verdict, Version};
+use rehearsal_model::{AllUnsure, Input, Model, Prediction, Share, Similar, Verdict, Version};
 use serde_json::json;
 
 use crate::{
     args::model::{Predict, Which},
+    output::with_path,
     photos,
-    printer::{LONGEST_NAME, clipped, columns, display_width, message, print, terminal_columns},
+    printer::{LONGEST_NAME, clipped, columns, display_width, is_heard, message, terminal_columns},
     user_error::{UserError, model_first},
 };
 
-/// Photos that are read before the first of them is answered.
+/// Photos that are read before the first of them is answered: few at first, so that the first answers come soon.
+const FIRST: usize = 8;
 const AT_ONCE: usize = 200;
 /// Remembered photos that `--explain` names.
 const SIMILAR: usize = 3;
@@ -27,29 +33,27 @@ pub fn predict(args: &Predict) -> Result<ExitCode> {
     predict_all(args)
 }
 
-/// The version that was asked for, else the one that is used.
-pub fn version(model: &Model, which: &Which) -> Result<Version> {
-    Ok(which.version.map_or_else(|| model.current(), |number| model.version(number))?)
+/// A model, and its version that was asked for, else the one that is used. `others` are paths that a user may have
+/// swapped with that of the model.
+pub fn open(path: &Path, which: &Which, others: &[PathBuf]) -> Result<(Model, Version)> {
+    model_first(Model::open_version(path, which.version), others)
 }
 
 fn predict_all(args: &Predict) -> Result<ExitCode> {
-    if let Some(percent) = args.threshold.filter(|percent| !(0.0..=100.0).contains(percent)) {
-        return Err(UserError(format!("`--threshold` is {percent}: it must be between 0 and 100 %")).into());
-    }
-    let model = model_first(Model::open(&args.model), &args.paths)?;
-    let version = version(&model, &args.which)?;
+    let (_, version) = open(&args.model, &args.which, &args.paths)?;
     let (paths, ignored) = find(&args.paths, &ScanOptions { follow_links_outside: args.follow_links })?;
-    lines(&ignored, std::path::Path::new("")).iter().for_each(|line| message(&printable(line)));
+    lines(&ignored, Path::new("")).iter().for_each(|line| message(&printable(line)));
     if paths.is_empty() {
         return Err(UserError("no photos found".into()).into());
     }
     let reader = version.reader()?;
-    let threshold = args.threshold.map(|percent| percent / 100.0);
+    let threshold = args.threshold.map(Share::fraction);
     let all_unsure = version.all_unsure().filter(|_| threshold.is_none());
     if let Some(why) = all_unsure {
         message(&format!("every answer is unsure: {}", why.text()));
     }
-    for paths in paths.chunks(AT_ONCE) {
+    let (first, rest) = paths.split_at(paths.len().min(FIRST));
+    for paths in [first].into_iter().chain(rest.chunks(AT_ONCE)) {
         let seen = photos::with_reader(args.follow_links, args.skip_bad, true, |with| with.read(paths, &reader))?;
         let (paths, inputs): (Vec<_>, Vec<_>) =
             paths.iter().zip(seen).filter_map(|(path, seen)| Some((path, seen?.input))).unzip();
@@ -61,7 +65,10 @@ fn predict_all(args: &Predict) -> Result<ExitCode> {
             similar: if args.explain { version.similar(input, SIMILAR) } else { Vec::new() },
         };
         let answers: Vec<Answered> = paths.into_iter().zip(&inputs).zip(predictions).map(answer).collect();
-        print(&if args.json { json_lines(&answers, all_unsure) } else { text_lines(&answers, args.others) })?;
+        let lines = if args.json { json_lines(&answers, all_unsure) } else { text_lines(&answers, args.others) };
+        if !is_heard(&lines)? {
+            break;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -74,18 +81,29 @@ struct Answered<'a> {
     similar: Vec<Similar>,
 }
 
-fn shown(path: &std::path::Path) -> String {
+fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
 /// `new/1.jpg  boots  61 %  unsure  (clogs 30 %, sandals 5 %)`: as many others as fit the terminal.
 fn text_lines(answers: &[Answered], others: usize) -> String {
-    let columns = terminal_columns().unwrap_or(usize::MAX);
-    let lines = |others: usize| answer_lines(answers, others);
-    let fits = |lines: &Vec<String>| lines.iter().all(|line| display_width(line) <= columns);
-    let fitting = (1..=others).rev().map(lines).find(fits);
-    let lines = fitting.unwrap_or_else(|| lines(0));
+    let lines = match terminal_columns() {
+        Some(columns) => fitting_lines(answers, others, columns),
+        None => answer_lines(answers, others),
+    };
     answers.iter().zip(lines).map(|(answer, line)| line + "\n" + &similar_lines(&answer.similar)).collect()
+}
+
+/// With as many others as fit: more never make a line shorter.
+fn fitting_lines(answers: &[Answered], others: usize, columns: usize) -> Vec<String> {
+    let fits = |lines: &[String]| lines.iter().all(|line| display_width(line) <= columns);
+    let most = answers.iter().map(|answer| answer.prediction.others.len()).max().unwrap_or(0).min(others);
+    let (mut fitting, mut beyond) = (0, most + 1);
+    while beyond - fitting > 1 {
+        let middle = fitting.midpoint(beyond);
+        if fits(&answer_lines(answers, middle)) { fitting = middle } else { beyond = middle }
+    }
+    answer_lines(answers, fitting)
 }
 
 fn answer_lines(answers: &[Answered], others: usize) -> Vec<String> {
@@ -119,14 +137,14 @@ fn json_lines(answers: &[Answered], all_unsure: Option<AllUnsure>) -> String {
     let line = |answer: &Answered| {
         let best = &answer.prediction;
         let other = |(class, share): &(Arc<str>, f32)| json!({ "class": &**class, "probability": share });
-        let mut line = json!({
-            "path": answer.path,
+        let line = json!({
             "answer": answer.verdict.word(),
             "class": &*best.class,
             "probability": best.probability,
             "unsure": answer.verdict != Verdict::Sure,
             "others": best.others.iter().map(other).collect::<Vec<_>>(),
         });
+        let mut line = with_path(line, "path", answer.path);
         if let Some(distance) = best.distance {
             line["distance"] = distance.into();
         }
@@ -142,4 +160,25 @@ fn json_lines(answers: &[Answered], all_unsure: Option<AllUnsure>) -> String {
         format!("{line}\n")
     };
     answers.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_others_are_shown_as_fit_however_many_are_asked_for() {
+        let others = (0..3000).map(|class| (format!("class{class}").into(), 0.01)).collect();
+        let prediction = Prediction { class: "boots".into(), probability: 0.5, others, distance: None };
+        let path = PathBuf::from("a.jpg");
+        let answers = [Answered { path: &path, prediction, verdict: Verdict::Sure, similar: Vec::new() }];
+        let shown = |others: usize, columns: usize| {
+            let lines = fitting_lines(&answers, others, columns);
+            assert!(display_width(&lines[0]) <= columns || !lines[0].contains('('), "{lines:?}");
+            lines[0].matches("class").count()
+        };
+        assert_eq!(shown(2, 80), 2);
+        assert_eq!((shown(usize::MAX, 80), shown(100_000, 80)), (shown(5, 80), shown(5, 80)));
+        assert_eq!((shown(usize::MAX, usize::MAX), shown(9, 10)), (3000, 0));
+    }
 }

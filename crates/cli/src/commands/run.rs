@@ -10,6 +10,7 @@ use rehearsal::{
     config::PartialConfig,
     experiment::{Experiment, ExperimentError, Outcome, open_data},
 };
+use rehearsal_files::path_text::quoted;
 use rehearsal_files::regular;
 use rehearsal_runs::{DirectoryError, Record, RunDirectory};
 
@@ -43,7 +44,7 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     match ended.map_err(|error| anyhow!(as_flags(&error.to_string())))? {
         Outcome::Finished(record, _) => show(args, &record, &directory),
         Outcome::Stopped => {
-            message(&format!("stopped at a checkpoint; continue with: rehearsal run --resume {}", directory.display()));
+            message(&format!("stopped at a checkpoint; continue with: rehearsal run --resume {}", quoted(&directory)));
             Ok(exit_code::STOPPED.into())
         }
     }

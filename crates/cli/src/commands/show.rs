@@ -4,12 +4,13 @@ use std::{collections::BTreeMap, process::ExitCode, sync::Arc};
 
 use anyhow::Result;
 use rehearsal_data::printable;
-use rehearsal_model::{AllUnsure, Entry, Event, Model, Part, Score, Version};
+use rehearsal_model::{AllUnsure, Entry, Event, Model, Part, Score, Version, VersionState, rescored};
 use serde_json::{Value, json};
 
 use crate::{
     args::model::Show,
-    printer::{LONGEST_NAME, bytes, clipped, columns, count, interval_text, percent, plural, print},
+    output::with_path,
+    printer::{LONGEST_NAME, bytes, class_name, clipped, columns, count, interval_text, percent, plural, print},
 };
 
 /// Shows a model.
@@ -18,8 +19,7 @@ pub fn show(args: &Show) -> Result<ExitCode> {
 }
 
 fn show_model(args: &Show) -> Result<ExitCode> {
-    let model = Model::open(&args.model)?;
-    let version = model.current()?;
+    let (model, version) = Model::open_version(&args.model, None)?;
     let (history, classes) = (model.history()?, classes(&version)?);
     if args.json {
         print(&format!("{}\n", to_json(&model, &version, &history, &classes)))?;
@@ -84,7 +84,12 @@ fn text(model: &Model, version: &Version, history: &[Entry], classes: &[OfClass]
             0 => "-".into(),
             total => format!("{} % of {total}", percent(class.holdout.share())),
         };
-        vec![clipped(&printable(&class.name), LONGEST_NAME), count(class.learned), count(class.memory), holdout]
+        vec![
+            clipped(&printable(&class_name(&class.name)), LONGEST_NAME),
+            count(class.learned),
+            count(class.memory),
+            holdout,
+        ]
     }));
     lines.extend(columns(&rows, &[false, true, true]));
     lines.push(String::new());
@@ -114,9 +119,15 @@ fn version_lines(model: &Model, history: &[Entry]) -> Vec<String> {
     let mut rows = vec![["version", "when (UTC)", "", "size"].map(String::from).to_vec()];
     for number in model.versions() {
         let star = if number == model.settings().current { "* " } else { "  " };
-        let size = model.bytes(number).map(bytes).unwrap_or_default();
+        let size = match model.state(number) {
+            VersionState::Whole => model.bytes(number).map(bytes).unwrap_or_default(),
+            bad => bad.word().into(),
+        };
         let (when, what) = match history.iter().rev().find(|entry| made(entry) == Some(number)) {
-            Some(entry) => (entry.when.replace('T', " ").chars().take(16).collect::<String>(), what(&entry.event)),
+            Some(entry) => {
+                let when = entry.when.replace('T', " ").chars().take(16).collect::<String>();
+                (when, what(&entry.event, rescored(history, number)))
+            }
             None => (String::new(), String::new()),
         };
         let what = clipped(&printable(&what), LONGEST_NAME);
@@ -137,10 +148,12 @@ fn made(entry: &Entry) -> Option<u32> {
     }
 }
 
-fn what(event: &Event) -> String {
+/// What an event made; the holdout accuracy is that after the last removal of photos.
+fn what(event: &Event, now: Option<Score>) -> String {
     match event {
         Event::Learned(report) if report.accepted => {
-            format!("{} classes, holdout {} %", report.classes, percent(report.holdout.share()))
+            let holdout = now.unwrap_or(report.holdout);
+            format!("{} classes, holdout {} %", report.classes, percent(holdout.share()))
         }
         Event::Learned(report) => match &report.old {
             Some(change) => {
@@ -173,12 +186,15 @@ fn to_json(model: &Model, version: &Version, history: &[Entry], classes: &[OfCla
             line["version"] = number.into();
             line["is_used"] = (number == model.settings().current).into();
             line["bytes"] = json!(model.bytes(number));
+            line["state"] = json!(model.state(number).word());
+            if let Some(now) = rescored(history, number) {
+                line["holdout"] = json!(now);
+            }
             line
         })
         .collect();
     let memory: usize = classes.iter().map(|class| class.memory).sum();
-    json!({
-        "model": model.path(),
+    let shown = json!({
         "current": model.settings().current,
         "size": version.size(),
         "keep": model.settings().keep,
@@ -193,5 +209,6 @@ fn to_json(model: &Model, version: &Version, history: &[Entry], classes: &[OfCla
         "config": version.config(),
         "versions": versions,
         "history": history,
-    })
+    });
+    with_path(shown, "model", model.path())
 }

@@ -14,6 +14,7 @@ use rehearsal_data::printable;
 use rehearsal_files::text::wrap_at;
 
 use super::percent;
+use crate::output::{with_path, with_paths};
 
 /// Names that fit the first column, for those that do not.
 const SHORT: [(&str, &str); 3] = [
@@ -21,6 +22,11 @@ const SHORT: [(&str, &str); 3] = [
     ("average_incremental_accuracy", "avg. incremental"),
     ("backward_transfer", "backward transfer"),
 ];
+
+/// In place of what cannot be said.
+const NONE: &str = "–";
+/// The bootstrap knows no value that was not seen: of fewer pairs its interval is too narrow.
+const FEW_PAIRS: usize = 10;
 
 /// What is compared, the measures, and the tests.
 pub fn comparison(sides: [(&Path, &[Run]); 2], comparison: &Comparison, recalibrated: bool) -> String {
@@ -65,12 +71,12 @@ fn measure(line: &Line) -> String {
 
 /// How far B is from A, with the interval, the size and the p-value.
 fn difference(line: &Line) -> String {
-    let mean = line.difference.map_or("-".into(), |difference| points(difference.mean));
+    let mean = line.difference.map_or(NONE.into(), |difference| points(difference.mean));
     let interval = line.difference.and_then(|difference| difference.interval);
-    let interval = interval.map_or("-".into(), |[low, high]| format!("{} .. {}", points(low), points(high)));
+    let interval = interval.map_or(NONE.into(), |[low, high]| format!("{} .. {}", points(low), points(high)));
     let effect = line.difference.and_then(|difference| difference.effect);
-    let effect = effect.map_or("-".into(), |effect| format!("{effect:+.2}"));
-    let p = line.test.map_or("-".into(), |test| p_text(test.p));
+    let effect = effect.map_or(NONE.into(), |effect| format!("{effect:+.2}"));
+    let p = line.test.map_or(NONE.into(), |test| p_text(test.p));
     format!("{:<18}{mean:>8}{interval:>17}{effect:>8}{p:>9}", name(line))
 }
 
@@ -91,7 +97,14 @@ fn tests(comparison: &Comparison) -> Vec<String> {
         vec![format!("{:<18}{:>8}{:>17}{:>8}{:>9}", "B - A, points", "mean", "95 % interval", "effect", "p")];
     lines.extend(comparison.measures.iter().map(difference));
     lines.push(String::new());
-    let pairs = if comparison.pairs == 1 { "1 pair".to_owned() } else { format!("{} pairs", comparison.pairs) };
+    if comparison.pairs == 1 {
+        lines.push("over 1 pair of the same data, seed and class order: one pair".into());
+        lines.push("has no interval and no p; give runs of several seeds".into());
+        lines.push(String::new());
+        lines.extend(images(comparison));
+        return lines;
+    }
+    let pairs = format!("{} pairs", comparison.pairs);
     lines.push(format!("over {pairs} of the same data, seed and class order;"));
     lines.push("interval: Student's t; effect: mean / deviation (d);".into());
     lines.push("p: Wilcoxon signed-rank, two-sided".into());
@@ -103,6 +116,9 @@ fn tests(comparison: &Comparison) -> Vec<String> {
     let accuracy = comparison.measures.first().and_then(|line| line.difference);
     if let Some([low, high]) = accuracy.and_then(|difference| difference.bootstrap) {
         lines.push(format!("accuracy by bootstrap: {} .. {}", points(low), points(high)));
+        if comparison.pairs < FEW_PAIRS {
+            lines.push(format!("(too narrow: {pairs} are few for a bootstrap)"));
+        }
     }
     let power = accuracy.and_then(|difference| power_text(&difference, "accuracy"));
     lines.extend(power.into_iter().flat_map(|power| wrap_at(&format!("{power} (paired t, 5 %)"), 60)));
@@ -134,7 +150,7 @@ fn images(comparison: &Comparison) -> Vec<String> {
 }
 
 fn counts(name: &str, test: McNemar) -> String {
-    let effect = test.effect().map_or("-".into(), |effect| format!("{effect:+.2}"));
+    let effect = test.effect().map_or(NONE.into(), |effect| format!("{effect:+.2}"));
     format!("{name:<18}{:>12}{:>12}{effect:>8}{:>10}", test.only_first, test.only_second, p_text(test.p))
 }
 
@@ -153,7 +169,10 @@ fn or_none(value: &str) -> &str {
 
 /// The same as one line of JSON. Measures are fractions.
 pub fn comparison_json(sides: [(&Path, &[Run]); 2], comparison: &Comparison, recalibrated: bool) -> String {
-    let side = |(path, runs): (&Path, &[Run])| json!({ "path": path, "runs": runs.iter().map(|run| &run.path).collect::<Vec<_>>() });
+    let side = |(path, runs): (&Path, &[Run])| {
+        let side = with_path(json!({}), "path", path);
+        with_paths(side, "runs", runs.iter().map(|run| run.path.as_path()))
+    };
     let mcnemar = |test: McNemar| json!({ "only_a": test.only_first, "only_b": test.only_second, "effect": test.effect(), "p": test.p, "chi_squared": test.chi_squared });
     let measures: serde_json::Map<String, Value> = comparison
         .measures

@@ -2,6 +2,7 @@
 
 use std::{fmt::Write, path::Path};
 
+use rehearsal_files::path_text::quoted;
 use rehearsal_model::{Change, ClassScore, Report, Score};
 
 use super::{LONGEST_NAME, bytes, classes, clipped, count, display_width, percent, plural};
@@ -40,7 +41,8 @@ pub fn session_text(model: &Path, report: &Report) -> String {
     if report.accepted {
         line(format!("version {number}: {classes}, {}", score_text(report.holdout)));
     } else {
-        line(format!("version {number} rejected:"));
+        let stays = report.parent.map(|parent| format!(", version {parent} stays current")).unwrap_or_default();
+        line(format!("version {number} rejected{stays}:"));
     }
     if let Some(interval) = interval_text(report.holdout).filter(|_| report.accepted) {
         line(format!("  95 % confidence: {interval}"));
@@ -51,11 +53,10 @@ pub fn session_text(model: &Path, report: &Report) -> String {
     }
     if let Some(change) = &report.old {
         line(format!("  old classes {}", change_text(change)));
-        if let Some(most) = report.max_forgetting.filter(|_| !report.accepted) {
-            line(format!(
-                "  more than {most} percentage point{} lost",
-                if (most - 1.0).abs() < 1e-9 { "" } else { "s" }
-            ));
+        match report.max_forgetting.filter(|_| !report.accepted) {
+            Some(most) => line(format!("  they lost more than {most}")),
+            None if !report.accepted => line("  they lost more than chance explains".into()),
+            None => {}
         }
     }
     if let (Some(new), Some(_)) = (report.new, report.old) {
@@ -70,9 +71,26 @@ pub fn session_text(model: &Path, report: &Report) -> String {
     };
     line(format!("  {memory}, {}", bytes(report.bytes)));
     if !report.accepted {
-        line(format!("  to use it anyway: rehearsal use {} {number}", model.display()));
+        let model = quoted(model);
+        line(format!("  to use it anyway: rehearsal use {model} {number}"));
+        line("  to accept what is lost: the same with --accept".into());
+        line(otherwise(report, &model));
     }
     text
+}
+
+/// What else can be tried.
+fn otherwise(report: &Report, model: &str) -> String {
+    match &report.training {
+        Some(training) => format!("  to try otherwise: the same with --epochs {}", 2 * training.epochs),
+        None => format!("  to see why: rehearsal evaluate {model} DIR --version {}", report.version),
+    }
+}
+
+/// A name of a class; in quotes if its spaces could not be seen.
+pub fn class_name(name: &str) -> String {
+    let is_plain = name.split(' ').all(|word| !word.is_empty() && !word.contains(char::is_whitespace));
+    if is_plain { name.to_owned() } else { format!("'{name}'") }
 }
 
 /// What is left of 60 columns beside `  forgotten most: `, and before a comma.
@@ -113,6 +131,16 @@ mod tests {
         assert_eq!(forgotten_most(&classes[1..2]), None);
         let long = forgotten_most(&[class("aircraft carrier", 1, 0, Some(1))]).unwrap();
         assert_eq!(long, "\n    aircraft carrier −100.0 points (1 holdout image)");
+    }
+
+    #[test]
+    fn names_with_spaces_that_cannot_be_seen_are_quoted() {
+        for name in ["lion", "ankle boot", "L'Oréal"] {
+            assert_eq!(class_name(name), name);
+        }
+        for name in ["lion ", " lion", "ankle  boot", "", "a\u{a0}b", "a\tb"] {
+            assert_eq!(class_name(name), format!("'{name}'"));
+        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub fn summary(record: &Record, directory: &Path) -> String {
     }
     line(&mut text, "");
     measures(record, &mut text);
+    further(record, &mut text);
     if let Some(recalibration) = &record.recalibration {
         line(&mut text, "");
         line(&mut text, &statistics(recalibration, record.recalibrated.is_some()));
@@ -65,6 +66,25 @@ fn measures(record: &Record, text: &mut String) {
     line(text, &format!("{:<29}{:>8}{:>14}", "", "plain", "recalibrated"));
     for ((name, value, _), again) in plain.into_iter().zip(again) {
         line(text, &format!("{name:<29}{:>6} %{:>12} %", percent(value), percent(again)));
+    }
+}
+
+/// What other ways of testing say, if they were used.
+fn further(record: &Record, text: &mut String) {
+    let in_task = record.task_incremental.as_ref().map(|measures| measures.accuracy);
+    let anytime = record.anytime.as_ref();
+    let further = [
+        ("task-incremental accuracy", in_task, "the same, among the classes of each task"),
+        ("average anytime accuracy", anytime.map(|tests| tests.average_accuracy), "mean over all tests"),
+        ("worst-case accuracy", anytime.map(|tests| tests.worst_case_accuracy), "of each task, since it was learned"),
+        ("forward transfer", record.forward_transfer.map(Some), "on tasks to come, above guessing"),
+    ];
+    for (name, value, meaning) in further {
+        // Beside recalibrated measures there is no room for meanings: these are plain.
+        let meaning = if record.recalibrated.is_some() { "" } else { meaning };
+        if let Some(value) = value {
+            line(text, &format!("{name:<29}{:>6} %  {meaning}", percent(value)));
+        }
     }
 }
 

@@ -201,6 +201,7 @@ fn names_that_do_not_exist() {
         "--device cuda:x",
     ]));
     assert!(runs_refused(&["--device gpu"]).contains("device `gpu`"));
+    assert!(runs_refused(&["--set temprature=0.1"]).contains("did you mean `temperature`?"));
     if !cfg!(feature = "wgpu") {
         assert!(runs_refused(&["--device wgpu"]).contains("--features wgpu"));
         assert!(refused(&["bench", "step", "--device", "wgpu"]).contains("--features wgpu"));
@@ -242,7 +243,7 @@ fn files_and_directories_that_do_not_fit() {
     let unknown = output(directory.path(), &["run", "small.toml"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(
-        text(&unknown.stderr).starts_with("error: small.toml, line 2: unknown field `lerning-rate`"),
+        text(&unknown.stderr).starts_with("error: small.toml, line 2: unknown setting `lerning-rate`"),
         "{}",
         text(&unknown.stderr)
     );

@@ -8,7 +8,10 @@ mod shop;
 mod support;
 mod told;
 
+#[cfg(unix)]
+mod attacks;
 mod command_line;
+mod completions;
 mod data;
 mod doubtful;
 #[cfg(target_os = "linux")]
@@ -23,7 +26,10 @@ mod model_kept;
 mod model_killed;
 mod model_refused;
 mod model_story;
+mod newcomer;
 mod report;
 mod resume;
+#[cfg(unix)]
+mod serve;
 #[cfg(unix)]
 mod slurm;

@@ -49,7 +49,7 @@ fn order_and_number_of_sessions_do_not_matter_and_a_deleted_photo_was_never_seen
     assert_ne!(head(&shop, "a.model"), head(&shop, "b.model"));
 
     // Moving, merging, renaming and retiring leave what never was otherwise.
-    run(&shop, &["memory", "d.model", "move", "january/sandal/00*", "bag"]);
+    run(&shop, &["memory", "d.model", "move", "january/sandal/00*", "--to", "bag"]);
     run(&shop, &["class", "d.model", "merge", "bag", "dress"]);
     run(&shop, &["class", "d.model", "rename", "dress", "soft shoes"]);
     let place = |folder: &str| shop.path().join("other").join(folder);
@@ -133,7 +133,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     refused(&shop, &["class", "m.model", "retire", "sandal"], "only one class is left");
     refused(&shop, &["class", "m.model", "merge", "sandal", "bag"], "only one class is left");
     refused(&shop, &["class", "m.model", "rename", "sandal", "bag"], "there is a class `bag` already");
-    refused(&shop, &["memory", "m.model", "move", "nothing*", "bag"], "no photo matches");
+    refused(&shop, &["memory", "m.model", "move", "nothing*", "--to", "bag"], "no photo matches");
     refused(&shop, &["memory", "m.model", "remove", "--class", "bag"], "only one class is left");
     refused(&shop, &["export", "m.model", "--safetensors", "x.safetensors"], "exported as ONNX only");
     refused(&shop, &["features", "two", "-o", "x.csv", "--skip-bad"], "does not end in .safetensors or .npy");

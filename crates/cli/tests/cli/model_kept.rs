@@ -86,11 +86,11 @@ fn what_must_go_is_gone_from_every_version() {
     assert!(left.len() == 20 && left.iter().all(|line| !line.contains("boots/00")), "{left:?}");
     assert!(output(shop.path(), &["use", "shop.model", "1"]).status.success());
     assert_eq!(listed("boots"), left, "in version 1, too");
-    let nothing = output(shop.path(), &["memory", "shop.model", "remove", "boots/00*"]);
-    assert!(nothing.status.success() && text(&nothing.stderr).contains("no image matches"));
+    refused(&shop, &["memory", "shop.model", "remove", "boots/00*"], "no photo matches `boots/00*`");
     refused(&shop, &["memory", "shop.model", "remove", "--class", "wellingtons"], "there is no class `wellingtons`");
     let class = output(shop.path(), &["memory", "shop.model", "remove", "--class", "clogs"]);
-    assert_eq!(text(&class.stdout), "30 images removed from memory and holdout set in 2 versions\n");
+    let said = text(&class.stdout);
+    assert!(said.starts_with("30 images removed from memory and holdout set in 2 versions\nclogs  "), "{said}");
     assert!(text(&class.stderr).contains("stays in the weights"));
     assert!(listed("clogs").is_empty());
     for part in ["sheet", "export"] {
@@ -126,10 +126,13 @@ fn what_must_go_is_gone_whatever_a_version_calls_it() {
         let dry = output(shop.path(), &[&remove[..], &["--dry-run"]].concat());
         let lines: Vec<&str> = text(&dry.stdout).lines().collect();
         assert_eq!(lines.len(), 20, "{dry:?}");
-        assert!(lines.is_sorted() && lines[0] == format!("{class}  photos/{before}/000.png"), "{lines:?}");
+        assert!(
+            lines.is_sorted() && lines[0].starts_with(&format!("{class}  photos/{before}/000.png  version")),
+            "{lines:?}"
+        );
         let removed = json(&output(shop.path(), &[&remove[..], &["--json"]].concat()));
         assert_eq!(removed["images"].as_u64(), Some(20), "{class}");
-        assert!(text(&output(shop.path(), &remove).stderr).contains("no image matches"));
+        assert_eq!(output(shop.path(), &remove).status.code(), Some(2), "none is left");
     }
     assert!(output(shop.path(), &["use", "shop.model", "1"]).status.success());
     for class in ["boots", "clogs"] {
@@ -158,7 +161,7 @@ fn a_long_name_makes_no_long_line() {
     let shop = Shop::new();
     let long = "bags/leather/very brown, with a buckle of brass and a strap that is too long/small";
     shop.photos("photos", &[long, "boots"], 20);
-    assert!(shop.learn("photos", &[]).status.success());
+    assert!(shop.learn("photos", &["--nested"]).status.success());
     for arguments in [&["show", "shop.model"][..], &["evaluate", "shop.model", "photos"]] {
         let shown = output(shop.path(), arguments);
         let said = text(&shown.stdout);
@@ -230,7 +233,7 @@ fn an_evaluation_says_what_was_mistaken_for_what() {
     assert_eq!(page.matches("<figure>").count() as u64, 25 - right);
     assert!(
         page.contains("<p>shop.model, version 1, on the photos in held-out.")
-            && page.contains("<td title=\"boots\">boots<td")
+            && page.contains("title=\"boots\">boots<td")
     );
-    assert!(page.contains(" % right, ") && !page.contains("http"), "it needs no network");
+    assert!(page.contains(" % right, ") && !page.contains("http:") && !page.contains("https:"), "it needs no network");
 }

@@ -102,11 +102,11 @@ fn the_story_of_a_model() {
         assert_eq!(answer["reason"].is_string(), threshold.is_none(), "{answer}");
     }
 
-    // $ rehearsal learn shop.model photos/march --max-forgetting 3. Its classes look as the old ones do: half of those is lost.
+    // $ rehearsal learn shop.model photos/march --max-forgetting 3%. Its classes look as the old ones do: half of those is lost.
     for class in all {
         shop.photos_like("photos/march", &format!("new {class}"), class, 300, 24);
     }
-    let (march, report) = learn(&shop, "photos/march", &["--max-forgetting", "3"]);
+    let (march, report) = learn(&shop, "photos/march", &["--max-forgetting", "3%"]);
     assert_eq!((march.status.code(), number(&report["version"])), (Some(3), 3));
     let share = |score: &Value| 100.0 * number(&score["right"]) as f64 / number(&score["total"]) as f64;
     assert!(share(&report["old"]["before"]) - share(&report["old"]["after"]) > 3.0, "{report}");
@@ -181,7 +181,7 @@ fn remembered(shop: &Shop) {
     let pattern = "photos/january/boots/01*";
     assert_eq!(run(shop, &["memory", "shop.model", "remove", pattern, "--dry-run"]).lines().count(), 10);
     let removed = run(shop, &["memory", "shop.model", "remove", pattern]);
-    assert_eq!(removed, "10 images removed from memory and holdout set in 3 versions\n");
+    assert!(removed.starts_with("10 images removed from memory and holdout set in 3 versions\nboots  "), "{removed}");
     let after = shop.show();
     let gone = |what: fn(&Value) -> u64| what(&before["classes"][0]) - what(&after["classes"][0]);
     assert_eq!(gone(|class| number(&class["memory"])) + gone(|class| number(&class["holdout"]["total"])), 10);

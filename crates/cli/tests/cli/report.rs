@@ -107,6 +107,7 @@ fn two_sets_of_runs_side_by_side() {
         "all seeds",
         "95 % interval",
         "accuracy by bootstrap: ",
+        "(too narrow: 3 pairs are few for a bootstrap)",
         "a difference of accuracy\nis detected",
         "4 times in 5",
     ] {
@@ -114,6 +115,17 @@ fn two_sets_of_runs_side_by_side() {
     }
     assert!(table.lines().all(|line| line.chars().count() <= 60), "sixty columns:\n{table}");
     assert!(table.chars().all(|c| c == '\n' || !c.is_control()), "no control characters in a pipe");
+}
+
+#[test]
+fn one_pair_has_no_p_value() {
+    let compare = output(study(), &["compare", "runs/random-0", "runs/balanced-0"]);
+    assert!(compare.status.success(), "{}", text(&compare.stderr));
+    let table = text(&compare.stdout);
+    let row = table.lines().skip_while(|line| !line.starts_with("B - A")).nth(1).unwrap();
+    assert!(row.starts_with("accuracy") && row.ends_with('–'), "{table}");
+    assert!(table.contains("has no interval and no p") && !table.contains("bootstrap"), "{table}");
+    assert!(table.contains("McNemar p"), "images are still compared: {table}");
 }
 
 #[test]
@@ -130,6 +142,7 @@ fn the_json_says_the_same() {
         assert!((of("a") - result("random-0")[measure].as_f64().unwrap()).abs() < 1e-12, "{measure}");
         assert!((of("b") - of("a") - of("difference")).abs() < 1e-9, "{measure}");
     }
+    assert_eq!(value["measures"]["accuracy"]["wilcoxon"], Value::Null, "one pair");
     assert_eq!((&value["pairs"], &value["images"][0]["seed"]), (&Value::from(1), &Value::from(0)));
     let images = &value["pooled"];
     let gain = images["only_b"].as_f64().unwrap() - images["only_a"].as_f64().unwrap();

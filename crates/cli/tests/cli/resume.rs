@@ -71,6 +71,7 @@ fn another(name: &str) -> &'static str {
         "memory-policy" => "'gss'",
         "ratio" => "'4:6'",
         "epochs" => "3",
+        "test-every" => "7",
         "memory" => "26",
         "recalibrate" => "'both'",
         "batch" => "5",

@@ -56,7 +56,11 @@ pub fn interval(score: &Value) -> String {
 pub fn session(report: &Value) -> String {
     let is_accepted = report["accepted"].as_bool().unwrap();
     let version = &report["version"];
-    let mut text = if is_accepted { version_line(report) } else { format!("version {version} rejected:\n") };
+    let mut text = if is_accepted {
+        version_line(report)
+    } else {
+        format!("version {version} rejected, version {} stays current:\n", report["parent"])
+    };
     if is_accepted && number(&report["holdout"]["total"]) > 0 {
         text += &format!("  95 % confidence: {}\n", interval(&report["holdout"]));
     }
@@ -68,7 +72,11 @@ pub fn session(report: &Value) -> String {
     if !report["old"].is_null() {
         text += &format!("  old classes {}\n", change(&report["old"]));
         if !is_accepted {
-            text += &format!("  more than {} percentage points lost\n", report["max_forgetting"].as_f64().unwrap());
+            let limit = report["max_forgetting"].as_f64();
+            text += &limit.map_or_else(
+                || "  they lost more than chance explains\n".to_owned(),
+                |limit| format!("  they lost more than {}%\n", 100.0 * limit),
+            );
         }
         text += &format!("  new classes {} %\n", percent(&report["new"]));
     }
@@ -78,6 +86,11 @@ pub fn session(report: &Value) -> String {
     text += &format!("  memory {} of {} images, {bytes}\n", thousands(memory), thousands(capacity));
     if !is_accepted {
         text += &format!("  to use it anyway: rehearsal use shop.model {version}\n");
+        text += "  to accept what is lost: the same with --accept\n";
+        text += &match report["epochs"].as_u64() {
+            Some(epochs) => format!("  to try otherwise: the same with --epochs {}\n", 2 * epochs),
+            None => format!("  to see why: rehearsal evaluate shop.model DIR --version {version}\n"),
+        };
     }
     text
 }

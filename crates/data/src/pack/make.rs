@@ -179,7 +179,9 @@ fn image(entry: &Entry, slot: &mut [u8], packing: &Packing) -> Result<Read, Data
     let (digest, bad) = match photos::bytes(&entry.path)? {
         Ok(bytes) => (
             Sha256::digest(&bytes).into(),
-            decode(&bytes).map(|picture| fit(&picture, (size, size), 1.0, Interpolation::Bilinear, slot)).err(),
+            decode(&bytes)
+                .map(|picture| fit((&picture).into(), (size, size), 1.0, Interpolation::Bilinear, slot))
+                .err(),
         ),
         Err(why) => (Sha256::digest([]).into(), Some(why)),
     };

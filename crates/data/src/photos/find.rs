@@ -1,17 +1,17 @@
 //! Finds the images among some paths, without classes.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::path::PathBuf;
 
 use super::{Ignored, ScanOptions, Walked, Why, kind, walk};
 use crate::{DataError, links::Bounds};
 
-/// The image files among `paths` and below folders, each once, in order; and the files that are not
-/// read. A file without an image's extension is accepted if it begins like an image.
+/// The image files among `paths` and below folders, in order, one that is given twice two times; and the files that
+/// are not read. A file without an image's extension is accepted if it begins like an image.
 ///
 /// # Errors
 /// A path does not exist, or a folder cannot be read or links out of itself.
 pub fn find(paths: &[PathBuf], options: &ScanOptions) -> Result<(Vec<PathBuf>, Vec<Ignored>), DataError> {
-    let (mut images, mut ignored, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut images, mut ignored) = (Vec::new(), Vec::new());
     for path in paths {
         if path.is_dir() {
             let bounds = Bounds::new(std::slice::from_ref(path), options.follow_links_outside)?;
@@ -29,6 +29,5 @@ pub fn find(paths: &[PathBuf], options: &ScanOptions) -> Result<(Vec<PathBuf>, V
             }
         }
     }
-    images.retain(|path| seen.insert(path.clone()));
     Ok((images, ignored))
 }

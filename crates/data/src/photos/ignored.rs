@@ -15,6 +15,7 @@ const NAMED: usize = 10;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Ignored {
     /// The file, or a folder.
+    #[serde(flatten, serialize_with = "rehearsal_files::path_text::serialize")]
     pub path: PathBuf,
     /// Why it is not read.
     pub why: Why,

@@ -5,9 +5,10 @@ use std::path::Path;
 use rayon::prelude::*;
 use rehearsal_files::regular::{self, is_irregular};
 
+use super::PhotoSource;
 use crate::{
     DataError, Image, ImageShape, Preprocessing, Progress, Unit,
-    decode::{LARGEST_FILE, decode},
+    decode::{LARGEST_FILE, Picture, decode},
     files::unreadable,
 };
 
@@ -34,20 +35,27 @@ pub fn read(path: &Path, shape: ImageShape) -> Result<Decoded, DataError> {
 /// # Errors
 /// As [`read`].
 pub fn size(path: &Path) -> Result<(usize, usize), DataError> {
+    picture(path).map(|picture| (picture.height, picture.width))
+}
+
+/// An image file as it is, turned as EXIF says.
+///
+/// # Errors
+/// As [`read`].
+pub fn picture(path: &Path) -> Result<Picture, DataError> {
     let bad = |why: String| DataError::Image { path: path.into(), why };
-    let picture = decode(&bytes(path)?.map_err(bad)?).map_err(bad)?;
-    Ok((picture.height, picture.width))
+    decode(&bytes(path)?.map_err(bad)?).map_err(bad)
 }
 
 /// Decodes many on all threads; the results have the order of `paths`.
-pub fn read_all<P: AsRef<Path> + Sync>(
+pub fn read_all<P: PhotoSource>(
     paths: &[P],
     shape: ImageShape,
     progress: &dyn Progress,
 ) -> Vec<Result<Decoded, DataError>> {
     progress.begin("reading images", Unit::Items, 0, Some(paths.len() as u64));
     let one = |path: &P| {
-        let decoded = read(path.as_ref(), shape);
+        let decoded = path.read().and_then(|file| Preprocessing::plain(shape).load_file(&file));
         progress.advance(1);
         decoded
     };

@@ -1,6 +1,9 @@
 //! Finds the photos of a folder and their classes.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::{Class, Ignored, Walked, walk_classes};
 use crate::{DataError, links::Bounds};
@@ -37,6 +40,8 @@ pub struct Photo {
     pub path: PathBuf,
     /// The path of its folder below the root, joined by `/`.
     pub class: String,
+    /// Its bytes, if they are in memory: then there need be no file.
+    pub bytes: Option<Arc<[u8]>>,
 }
 
 /// Every image below a folder, with its class, and every file that is not read, with the reason. No
@@ -51,7 +56,9 @@ pub fn scan(root: &Path, options: &ScanOptions) -> Result<Scan, DataError> {
     let (full, empty): (Vec<Class>, Vec<Class>) = classes.into_iter().partition(|class| !class.images.is_empty());
     let photos: Vec<Photo> = full
         .iter()
-        .flat_map(|Class { name, images }| images.iter().map(|path| Photo { path: path.clone(), class: name.clone() }))
+        .flat_map(|Class { name, images }| {
+            images.iter().map(|path| Photo { path: path.clone(), class: name.clone(), bytes: None })
+        })
         .collect();
     for Photo { path, .. } in photos.iter().filter(|photo| photo.path.is_symlink() && photo.path.exists()) {
         bounds.real(path)?;

@@ -10,10 +10,10 @@ use crate::sink::Sink;
 use crate::size;
 use crate::sums::{Sums, add_to_row};
 
-/// The most pixels of one task.
+/// The largest number of pixels of one task.
 const MOST: usize = 192;
 
-/// Which pixels are read and written, and how; see the module above.
+/// Which pixels are read and written, and how; see the parent module.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sweep {
     /// Runs of input floats per output pixel, one input row apart.
@@ -47,8 +47,8 @@ impl Sweep {
         }
     }
 
-    /// The row (or column) of the convolution's kernel behind tap `t` of a gradient sweep along
-    /// axis `axis`.
+    /// The row (or column) of the convolution's kernel that tap `t` of a gradient sweep along axis
+    /// `axis` stands for.
     fn gradient_tap(self, conv: Convolution, axis: usize, t: usize) -> usize {
         match (conv.stride, conv.kernel, self.parity[axis]) {
             (_, 1, _) => 0,
@@ -58,7 +58,7 @@ impl Sweep {
         }
     }
 
-    /// The grid this sweep walks over to fill `out`.
+    /// The grid of pixels of this sweep, to fill `out`.
     fn grid(self, out: Shape) -> Shape {
         let along = |size: usize, parity: usize| (size - parity.min(size)).div_ceil(self.spread);
         Shape { h: along(out.h, self.parity[0]), w: along(out.w, self.parity[1]), ..out }
@@ -120,14 +120,14 @@ impl PackedSweep {
         Self { sweep, depth, panels, weights: packed }
     }
 
-    /// Number of tasks, hence of rows of sums, for an output of shape `out`.
+    /// Number of tasks, and of rows of sums, for an output of shape `out`.
     pub(crate) fn tasks(&self, out: Shape) -> usize {
         let pixels = self.sweep.grid(out).pixels();
         pixels.div_ceil(pixels_per_task(pixels))
     }
 
-    /// Sweeps over `input` and hands all sums to `sink`, which writes to an image laid out as
-    /// `out`. The caller has checked that these are the shapes of the layer, that `input` has a
+    /// Sweeps over `input` and gives all sums to `sink`, which writes to an image of layout `out`.
+    /// The caller has checked that these are the shapes of the layer, that `input` has a
     /// border and that `machine` has the registers the weights were packed for.
     pub(crate) fn run<K: Sink>(
         &self,
@@ -183,7 +183,7 @@ impl<K: Sink> Kernel for Task<'_, K> {
 }
 
 impl<K: Sink> Task<'_, K> {
-    /// Where each of the task's pixels reads and writes.
+    /// The offsets that each of the task's pixels reads and writes.
     #[inline(always)]
     fn offsets(&self, from: &mut [usize; MOST], to: &mut [usize; MOST]) {
         let (sweep, grid, input) = (self.packed.sweep, self.grid, self.input.layout());

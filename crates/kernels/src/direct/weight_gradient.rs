@@ -1,12 +1,12 @@
-//! The gradient to the weights, straight from its definition: for each tap, input pixels times
-//! output gradients.
+//! The gradient to the weights, directly from its definition: for each tap, input pixels times output
+//! gradients.
 //!
 //! Images of many channels are first copied into blocks of channels, `[block][pixel][channel]`,
 //! because the loop reads a few channels of very many pixels, and pixels of 256 or 512 channels all
-//! fall into the same few cache sets. Then the batch is cut into parts (as many as the size of the
-//! gradient allows partial copies), and a part into bands of rows that stay in the first-level
-//! cache while every tap reads them: `[tap][cin][cout] += x[pixel + tap][cin] · g[pixel][cout]`.
-//! Parts are added in order.
+//! use the same few cache sets. Then the batch is split into parts (the size of the gradient limits
+//! the number of partial copies), and a part into bands of rows that stay in the first-level cache
+//! while every tap reads them: `[tap][cin][cout] += x[pixel + tap][cin] · g[pixel][cout]`. Parts are
+//! added in order.
 
 use crate::buffer::{Buffer, Shared};
 use crate::convolution::{Convolution, Machine};
@@ -18,10 +18,10 @@ use crate::simd::Simd;
 use crate::size;
 use std::ops::Range;
 
-/// Floats of all partial gradients together: more would cost more memory traffic than their parts
-/// gain.
+/// The limit for the floats of all partial gradients together: with more, memory traffic costs more
+/// than the parts gain.
 const PARTIAL: usize = 1 << 18;
-/// Channels of a block, at most.
+/// The largest number of channels of a block.
 const BLOCK: usize = 48;
 
 /// Writes `Σ x · g` to `gradient` `[k, k, cin, cout]`; `input` is the layer's bordered input,
@@ -89,11 +89,11 @@ impl<'a> Blocks<'a> {
     }
 
     fn block_len(self) -> usize {
-        // Registers of the last pixel run over into the next block, or into the slack.
+        // Registers of the last pixel also read the next block, or the slack.
         self.pixels() * self.width
     }
 
-    /// Floats of the copy: none if the only block is the image itself.
+    /// Floats of the copy: 0 if the only block is the image itself.
     fn copied(self) -> usize {
         if self.count == 1 { 0 } else { size::floats([self.count, self.pixels(), self.width]) }
     }
@@ -139,7 +139,7 @@ struct Task<'a> {
     conv: Convolution,
     x: Blocks<'a>,
     g: Blocks<'a>,
-    /// The input's channels, and where this task's block of them begins.
+    /// The input's channels, and the first channel of this task's block.
     x_data: &'a Buffer,
     x_at: usize,
     /// The same of the gradient.
@@ -230,7 +230,7 @@ impl Task<'_> {
         for r in 0..MR {
             for j in 0..Block::<S, MR, NV, HALF>::REGISTERS {
                 let (column, mut value) = (j * S::LANES, totals.get(simd, r, j));
-                // SAFETY: the caller vouches for `width` columns of the rows. Those behind them,
+                // SAFETY: the caller guarantees `width` columns of the rows. The columns after them,
                 // which another task may be writing, are not even read.
                 unsafe {
                     let to = to.add(r * self.conv.cout + column);

@@ -144,7 +144,7 @@ impl Pass<'_> {
         PackedInputGradient::new(machine, conv, self.parameters[layer].weight)
     }
 
-    /// Masks the gradient of an activation and gathers the sums that the norms of `layer` and
+    /// Masks the gradient of an activation and computes the sums that the norms of `layer` and
     /// `shortcut` need.
     fn gate(&mut self, activation: usize, layer: usize, shortcut: Option<usize>, grad: &mut Image) {
         let tape = self.tape.workspace();
@@ -152,8 +152,7 @@ impl Pass<'_> {
         gate(&self.engine.machine, tape.activation(activation), tape.output(layer), shortcut, grad, self.sums);
     }
 
-    /// Backward through the norm of `layer`, whose sum with the output is the `kind`-th one
-    /// gathered.
+    /// Backward through the norm of `layer`, whose sum with the output is the `kind`-th of the sums.
     fn norm(&mut self, layer: usize, kind: usize, grad: &Image, output_grad: &mut Image) {
         let y = self.tape.workspace().output(layer);
         let sums = self.sums.totals().into_iter().map(|sums| [sums[0], sums[kind]]);
@@ -173,7 +172,7 @@ impl Pass<'_> {
     }
 }
 
-/// The gradient of the average over pixels: every pixel gets its share.
+/// The gradient of the mean over pixels: every pixel gets the same share.
 fn spread(grad_features: &[f32], image: &mut Image) {
     let shape = image.shape();
     let share = 1.0 / (shape.h * shape.w) as f32;

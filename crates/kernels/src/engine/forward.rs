@@ -1,4 +1,4 @@
-//! The forward pass: convolve, normalise, add, rectify, and average at the end.
+//! The forward pass: convolution, norm, residual, `ReLU`, and the mean over pixels at the end.
 
 use super::parameters::PackedParameters;
 use super::workspace::{self, STEM, Workspace};

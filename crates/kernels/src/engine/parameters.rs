@@ -1,4 +1,4 @@
-//! Parameters as the caller has them, and as the kernels want them.
+//! Parameters as the caller has them, and packed for the kernels.
 
 use crate::architecture::{Architecture, Layer};
 use crate::convolution::{Machine, PackedForward};
@@ -14,7 +14,7 @@ pub struct LayerParameters<'a> {
     pub beta: &'a [f32],
 }
 
-/// Refuses parameters of other layers than these.
+/// Panics if the parameters do not fit these layers.
 pub(super) fn check(layers: &[Layer], parameters: &[LayerParameters<'_>]) {
     assert_eq!(parameters.len(), layers.len(), "one set of parameters per layer");
     for (index, (Layer { conv, .. }, given)) in layers.iter().zip(parameters).enumerate() {
@@ -25,10 +25,10 @@ pub(super) fn check(layers: &[Layer], parameters: &[LayerParameters<'_>]) {
 }
 
 /// One version of all parameters, packed and transformed for forward passes. A backward pass packs
-/// one layer after another for itself: kept, that would be as much memory again.
+/// one layer after another for itself, because kept packings would double the memory.
 ///
-/// Any engine of the same architecture and instructions may use them, and computes by the algorithm
-/// of the one that packed them.
+/// Any engine of the same architecture and instructions may use them; it computes with the algorithm
+/// of the engine that packed them.
 pub struct PackedParameters {
     architecture: Architecture,
     pub(super) layers: Vec<PackedLayer>,
@@ -56,8 +56,7 @@ impl PackedParameters {
         Self { architecture, layers: layers.iter().zip(parameters).map(pack).collect() }
     }
 
-    /// Refuses to be used by a network of other dimensions. (Each layer refuses other
-    /// instructions.)
+    /// Panics if the network has other dimensions. (Each layer checks the instructions.)
     pub(super) fn check(&self, architecture: Architecture) {
         assert_eq!(self.architecture, architecture, "parameters were packed for a network of these dimensions");
     }

@@ -1,15 +1,14 @@
-//! The memory of a forward pass, and the shelf where it waits for the next one.
+//! The memory of a forward pass, and unused memory that is kept for the next pass.
 //!
 //! A pass with a tape keeps every convolution's output and every activation. A pass without one
-//! needs two convolution outputs and three activations, which it writes again and again, in the
-//! shapes of one stage after another.
+//! needs two convolution outputs and three activations, and reuses them for one stage after another.
 
 use crate::architecture::{Architecture, Block, Layer};
 use crate::image::{Image, Layout, Shape};
 use std::sync::{Mutex, PoisonError};
 
-/// Images of one pass. `outputs` are the convolutions' (before the norm), `activations` what
-/// follows a `ReLU` (bordered).
+/// Images of one pass. `outputs` are the outputs of convolutions (before the norm), `activations` the
+/// outputs of `ReLU` (bordered).
 pub(crate) struct Workspace {
     pub batch: usize,
     pub taped: bool,
@@ -20,7 +19,7 @@ pub(crate) struct Workspace {
     activation_of: Vec<Place>,
 }
 
-/// Which image, and how it lies there.
+/// An image, and its layout there.
 #[derive(Clone, Copy)]
 struct Place {
     image: usize,
@@ -40,7 +39,7 @@ pub(crate) fn end(b: usize) -> usize {
     2 + 2 * b
 }
 
-/// The activation block `b` reads.
+/// The activation that block `b` reads.
 pub(crate) fn before(b: usize) -> usize {
     2 * b
 }
@@ -85,8 +84,7 @@ impl Workspace {
         (input, &mut self.outputs[image])
     }
 
-    /// The activation to write, beside everything an activation is made of: all outputs by layer,
-    /// and maybe another activation.
+    /// The activation to write, and its inputs: all outputs by layer, and maybe another activation.
     pub(crate) fn activate(&mut self, to: usize, residual: Option<usize>) -> (Outputs<'_>, Option<&Image>, &mut Image) {
         let outputs = Outputs { images: &self.outputs, of: &self.output_of };
         let Place { image: to, layout } = self.activation_of[to];
@@ -115,8 +113,7 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// Images to allocate; without a tape, those of one role share their memory, which is large enough
-/// for each.
+/// Images to allocate; without a tape, images of one role share memory that is large enough for each.
 struct Plan {
     taped: bool,
     rooms: Vec<Room>,
@@ -145,12 +142,12 @@ impl Plan {
     }
 }
 
-/// Workspaces not in use.
+/// Unused workspaces, kept for reuse.
 #[derive(Default)]
 pub(crate) struct Shelf(Mutex<Vec<Workspace>>);
 
-/// More than this many unused workspaces are thrown away, the oldest first: a step needs two tapes
-/// and one pass without.
+/// How many unused workspaces are kept; the oldest are freed first. A step needs two tapes and one pass
+/// without.
 const KEPT: usize = 3;
 
 impl Shelf {
@@ -166,8 +163,8 @@ impl Shelf {
         if let Some(found) = free.iter().rposition(|w| w.batch == batch && w.taped == taped) {
             return free.remove(found);
         }
-        // Passes without a tape are the large ones; while a memory fills, each is larger than the
-        // one before.
+        // Passes without a tape are the large ones. While the replay memory fills, each is larger
+        // than the one before.
         free.retain(|w| w.taped || taped);
         Workspace::new(architecture, layers, blocks, batch, taped)
     }
@@ -201,7 +198,7 @@ mod tests {
         }
         assert_eq!(free(), [(2, true), (3, false)]);
         shelf.put(take(2, true));
-        assert_eq!(free(), [(3, false), (2, true)], "the same one again");
+        assert_eq!(free(), [(3, false), (2, true)], "the same workspace again");
         shelf.put(take(5, false));
         assert_eq!(free(), [(2, true), (5, false)]);
     }

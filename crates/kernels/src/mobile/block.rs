@@ -66,7 +66,7 @@ impl Block {
         size::floats([geometry.largest(), 3 * self.lanes])
     }
 
-    /// Floats of work space: the depthwise output, and one group of a padded strip.
+    /// Floats of work memory: the depthwise output, and one group of a padded strip.
     pub(super) fn scratch(&self, geometry: &Geometry) -> usize {
         let (h, w) = geometry.output();
         size::floats([h, w, self.expanded]) + self.group_scratch(geometry)
@@ -111,7 +111,7 @@ impl Block {
     }
 
     /// Expands one group of channels of a strip and convolves it, into the strip's part of the
-    /// depthwise output, which begins so many floats after `to`.
+    /// depthwise output, which begins `first` floats after `to`.
     fn group(
         &self,
         by: By<'_>,
@@ -173,7 +173,7 @@ fn clear_border(geometry: &Geometry, strip: Strip, width: usize, padded: &mut [f
     }
 }
 
-/// A group of the input's own channels, where nothing is expanded.
+/// A group of the input's channels, if nothing is expanded.
 fn copy_channels(
     geometry: &Geometry,
     strip: Strip,

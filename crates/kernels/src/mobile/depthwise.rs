@@ -12,7 +12,7 @@ pub(super) struct Depthwise<'a> {
     pub from: &'a [f32],
     /// Floats of a pixel of it: whole registers.
     pub width: usize,
-    /// Channels that count.
+    /// Channels without padding.
     pub channels: usize,
     /// `[kernel²][pitch]`, from the group's first channel on, readable for whole registers.
     pub weights: *const f32,

@@ -1,8 +1,8 @@
-//! Where the pixels of a depthwise convolution lie: padding, and strips of rows.
+//! The pixels of a depthwise convolution: padding, and strips of rows.
 
 use crate::size;
 
-/// The most padded pixels of a strip: 32 channels of so many stay in the second-level cache.
+/// The largest number of padded pixels of a strip: 32 channels of them stay in the second-level cache.
 const STRIP: usize = 2048;
 
 /// A depthwise convolution on images of one size.
@@ -12,7 +12,7 @@ pub(super) struct Geometry {
     pub w: usize,
     pub kernel: usize,
     pub stride: usize,
-    /// Zeros above and on the left; those below and on the right follow from the sizes.
+    /// Zeros above and on the left. The zeros below and on the right follow from the sizes.
     pad: (usize, usize),
     /// Output rows of every strip but the last.
     rows: usize,
@@ -23,8 +23,9 @@ pub(super) struct Geometry {
 pub(super) struct Strip {
     pub first: usize,
     pub rows: usize,
-    /// The first input row that exists, and how many do.
+    /// The first input row that exists.
     pub input: usize,
+    /// How many input rows exist.
     pub inputs: usize,
     /// Rows of zeros before them.
     pub above: usize,

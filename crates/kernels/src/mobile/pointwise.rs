@@ -1,4 +1,4 @@
-//! A 1×1 convolution: a matrix product with a bias and an end.
+//! A 1×1 convolution: a matrix product with a bias, an activation and maybe a residual.
 
 use super::{By, Folded};
 use crate::buffer::{Buffer, Shared};
@@ -9,17 +9,17 @@ use crate::isa::Kernel;
 use crate::simd::Simd;
 use crate::size;
 
-/// The most pixels of one task.
+/// The largest number of pixels of one task.
 const PIXELS: usize = 192;
 
-/// What happens to a sum before it is stored.
+/// The activation of a sum before it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Activation {
     /// Nothing.
     Linear,
-    /// Limited to 0 … 6.
+    /// `ReLU6`: limited to 0 … 6.
     Relu6,
-    /// `x · Φ(x)`.
+    /// GELU: `x · Φ(x)`.
     Gelu,
 }
 
@@ -100,20 +100,20 @@ impl Pointwise {
     }
 }
 
-/// Where the pixels of a product go: rows of `columns` pixels of `width` floats, `skip` floats apart.
+/// The destination of a product: rows of `columns` pixels of `width` floats, `skip` floats apart.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub to: *mut f32,
     pub width: usize,
     pub columns: usize,
     pub skip: usize,
-    /// The channel that a pixel begins with.
+    /// The first channel of a pixel.
     pub first: usize,
-    /// Added after the activation; it lies as the output does.
+    /// Added after the activation; it has the layout of the output.
     pub residual: Option<*const f32>,
 }
 
-/// Walks over the pixels of a place.
+/// Iterates over the pixels of a place.
 struct Cursor {
     at: usize,
     column: usize,
@@ -139,7 +139,7 @@ impl Place {
     #[inline(always)]
     unsafe fn put<S: Simd>(&self, simd: S, at: usize, channel: usize, count: usize, value: S::V) {
         let at = at + channel - self.first;
-        // SAFETY: the caller vouches for the pixel; a residual lies as the output does.
+        // SAFETY: the caller guarantees the pixel; a residual has the layout of the output.
         unsafe {
             let value = match self.residual {
                 Some(residual) => simd.add(value, simd.load_first(residual.add(at), count)),

@@ -12,10 +12,10 @@ use crate::size;
 const COLOURS: usize = 3;
 const STRIDE: usize = 2;
 
-/// Where the zeros are.
+/// The padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Padding {
-    /// TensorFlow's "SAME": no more than needed, an odd one at the bottom and on the right.
+    /// TensorFlow's "SAME": no more zeros than needed, and an odd one at the bottom and on the right.
     Same,
     /// `PyTorch`'s: half a kernel on each side.
     Half,
@@ -28,7 +28,7 @@ pub(crate) struct Stem<const K: usize> {
     limit: f32,
 }
 
-/// Where the pixels of a padded image lie.
+/// The layout of a padded image.
 struct Padded {
     above: usize,
     left: usize,

@@ -10,7 +10,7 @@ use crate::simd::{MAX_LANES, Simd};
 use crate::sums::Sums;
 use std::ops::Range;
 
-/// Masks `grad` in place by `activation > 0` and gathers, per channel, `Σ g`, `Σ g · y` and (with a
+/// Masks `grad` in place by `activation > 0` and computes, per channel, `Σ g`, `Σ g · y` and (with a
 /// shortcut) `Σ g · shortcut`.
 ///
 /// # Panics
@@ -26,7 +26,7 @@ pub(crate) fn gate(
     let shape = y.shape();
     assert_eq!([activation.shape(), grad.shape()], [shape; 2], "an activation and its gradient have one shape");
     if let Some(shortcut) = shortcut {
-        assert_eq!(shortcut.shape(), shape, "a shortcut has the shape of what it is added to");
+        assert_eq!(shortcut.shape(), shape, "a shortcut has the shape of the norm's input");
     }
     let rows = Rows::new(shape);
     let (shared, stride) = sums.begin(rows.tasks(), shape.c);
@@ -72,9 +72,9 @@ impl Kernel for Gate<'_> {
             let grad = unsafe { self.out.at(start(self.layout, row)) };
             let mut i = 0;
             while i < self.len {
-                // SAFETY: `i < len`, and all images have rows of `len`; loads of what nobody writes
-                // may run over by less than a register, into slack at worst; `totals` has room for
-                // it.
+                // SAFETY: `i < len`, and all images have rows of `len`; loads of memory that no task
+                // writes may read less than a register beyond the row, at most into the slack;
+                // `totals` has room for it.
                 unsafe {
                     let left = self.len - i;
                     let g = simd.where_positive(simd.load(activation.add(i)), simd.load_first(grad.add(i), left));
@@ -149,7 +149,7 @@ impl Backward {
     /// If the images are not all of one shape, or the norm was of another number of channels.
     pub(crate) fn run(&self, machine: &Machine, grad: &Image, y: &Image, out: &mut Image) {
         let shape = y.shape();
-        assert_eq!([grad.shape(), out.shape()], [shape; 2], "gradients have the shape of what they are of");
+        assert_eq!([grad.shape(), out.shape()], [shape; 2], "gradients have the shape of the norm's input");
         assert_eq!(self.on_grad.len(), shape.c, "a norm of every channel of {shape:?}");
         let w = shape.w;
         let rows = Rows::new(shape);
@@ -185,9 +185,9 @@ impl Kernel for Apply<'_> {
             let out = unsafe { self.out.at(start(self.layout, row)) };
             let mut i = 0;
             while i < self.len {
-                // SAFETY: `i < len`, and all images and factors have rows of `len`; loads may run
-                // over by less than a register, into slack at worst, and nobody writes what is
-                // loaded.
+                // SAFETY: `i < len`, and all images and factors have rows of `len`; loads may read
+                // less than a register beyond the row, at most into the slack, and no task writes
+                // this memory.
                 unsafe {
                     let offset = simd.mul_add(simd.load(y.add(i)), simd.load(on_y.add(i)), simd.load(constant.add(i)));
                     let value = simd.mul_add(simd.load(grad.add(i)), simd.load(on_grad.add(i)), offset);

@@ -20,7 +20,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// From the `Σ y`, `Σ y²` that a convolution gathered over `pixels` pixels.
+    /// From the `Σ y`, `Σ y²` that a convolution computed over `pixels` pixels.
     pub(crate) fn new(moments: &Sums<2>, pixels: usize) -> Self {
         let count = pixels as f64;
         let of = |[sum, squares]: [f64; 2]| {
@@ -31,7 +31,7 @@ impl Statistics {
         Self { mean, variance }
     }
 
-    /// Refuses statistics of another number of channels.
+    /// Panics if the statistics have another number of channels.
     pub(crate) fn check(&self, channels: usize) {
         let lengths = [self.mean.len(), self.variance.len()];
         assert_eq!(lengths, [channels; 2], "one mean and one variance for each of {channels} channels");
@@ -47,15 +47,15 @@ impl Statistics {
 pub(crate) struct Affine {
     /// `γ / √(variance + ε)`.
     scale: Vec<f32>,
-    /// `β − mean · scale`: as many.
+    /// `β − mean · scale`, of the same length.
     shift: Vec<f32>,
 }
 
 impl Affine {
-    /// The norm with `statistics`, then `γ · + β`.
+    /// The norm with `statistics`, γ and β.
     ///
     /// # Panics
-    /// If they are not all of one number of channels.
+    /// If they do not have the same number of channels.
     pub(crate) fn new(statistics: &Statistics, gamma: &[f32], beta: &[f32]) -> Self {
         assert_eq!(gamma.len(), beta.len(), "gamma and beta of one layer");
         statistics.check(gamma.len());
@@ -71,14 +71,14 @@ impl Affine {
     }
 }
 
-/// What is added before the `ReLU`.
+/// The residual that is added before the `ReLU`.
 #[derive(Clone, Copy)]
 pub(crate) enum Residual<'a> {
     /// Nothing.
     None,
     /// An activation.
     Identity(&'a Image),
-    /// A shortcut convolution's output, normalised on the way.
+    /// A shortcut convolution's output, which is normalised too.
     Normalised(&'a Image, &'a Affine),
 }
 
@@ -88,7 +88,7 @@ pub(crate) enum Residual<'a> {
 /// If the images are not all of one shape, or the norms of another number of channels.
 pub(crate) fn activate(machine: &Machine, y: &Image, affine: &Affine, residual: Residual<'_>, output: &mut Image) {
     let shape = y.shape();
-    assert_eq!(output.shape(), shape, "an activation has the shape of what it is made of");
+    assert_eq!(output.shape(), shape, "an activation has the shape of its input");
     let rows = Rows::new(shape);
     let factors = affine.along_row(shape);
     let (other, other_factors) = match residual {
@@ -97,7 +97,7 @@ pub(crate) fn activate(machine: &Machine, y: &Image, affine: &Affine, residual: 
         Residual::Normalised(image, affine) => (Some(image), Some(affine.along_row(shape))),
     };
     if let Some(other) = other {
-        assert_eq!(other.shape(), shape, "a residual has the shape of what it is added to");
+        assert_eq!(other.shape(), shape, "a residual has the shape of the output");
     }
     let layout = output.layout();
     let out = output.shared();
@@ -133,9 +133,9 @@ impl Kernel for Activate<'_> {
             let normalised = self.normalised.map(|factors| factors.each_ref().map(|factor| factor.at(0)));
             let mut i = 0;
             while i < self.len {
-                // SAFETY: `i < len`, and all images and factors have rows of `len`; loads may run
-                // over by less than a register, into the slack of a buffer at worst, and nobody
-                // writes what is loaded.
+                // SAFETY: `i < len`, and all images and factors have rows of `len`; loads may read
+                // less than a register beyond the row, at most into the slack of a buffer, and no
+                // task writes this memory.
                 unsafe {
                     let mut sum = simd.mul_add(simd.load(y.add(i)), simd.load(scale.add(i)), simd.load(shift.add(i)));
                     match (other, normalised) {

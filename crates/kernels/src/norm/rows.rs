@@ -1,5 +1,5 @@
-//! Rows of an image as flat arrays: per-channel values repeated along them, and how they are dealt
-//! out to tasks.
+//! Rows of an image as flat arrays: per-channel values repeated along them, and their distribution
+//! among tasks.
 
 use crate::buffer::Buffer;
 use crate::image::{Layout, Shape};
@@ -18,7 +18,7 @@ pub(super) fn repeat(values: &[f32], w: usize) -> Buffer {
     row
 }
 
-/// All rows of a batch, cut into tasks by shape alone.
+/// All rows of a batch, split into tasks by shape alone.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
     shape: Shape,
@@ -26,7 +26,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Of a shape that is not empty.
+    /// The rows of a shape that is not empty.
     pub(super) fn new(shape: Shape) -> Self {
         Self { shape, per_task: (PER_TASK / (shape.w * shape.c)).max(1) }
     }
@@ -45,7 +45,7 @@ impl Rows {
     }
 }
 
-/// Where row `row` (counted through the batch) begins.
+/// The offset of row `row`, counted through the batch.
 #[inline(always)]
 pub(super) fn start(layout: Layout, row: usize) -> usize {
     let h = layout.shape().h;

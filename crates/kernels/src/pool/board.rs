@@ -1,16 +1,16 @@
-//! Where a job is posted, and how its tasks are taken.
+//! The board where a job is posted and its tasks are taken.
 //!
-//! One thread at a time posts a job and waits until it is done; any thread takes tasks. What makes
-//! that sound:
+//! One thread at a time posts a job and waits until it is done; any thread takes tasks. This is sound
+//! for these reasons:
 //! - Taking is one atomic step on `open`, whose value says how many tasks are left, so no task is
 //!   taken twice.
 //! - It acquires what the poster released (every taking continues the poster's release sequence),
-//!   so whoever took a task sees the job it belongs to.
-//! - The job cannot change, nor its closure go away, before the last task is done: [`Posted`] waits
-//!   for that even in a panic.
-//! - Doing a task releases, and waiting acquires, `done`: the poster sees all that tasks wrote.
+//!   so a thread that took a task sees the job of the task.
+//! - The job cannot change, and its closure is not dropped, before the last task is done: [`Posted`]
+//!   waits for that even in a panic.
+//! - Doing a task releases `done`, and waiting acquires it: the poster sees all writes of the tasks.
 //!
-//! `model.rs` has loom try these claims on every interleaving.
+//! In `model.rs`, loom checks these claims on every interleaving.
 
 use super::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering, fence, hint, thread};
 use super::{Task, lock};
@@ -18,16 +18,16 @@ use crate::buffer::Buffer;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How often a worker looks for a job before it goes to sleep: some tens of microseconds. A model
-/// needs no patience.
+/// How often a worker looks for a job before it sleeps: some tens of microseconds. In loom's models it
+/// sleeps at once.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 20_000 };
 
-/// What a task panicked with.
+/// The payload of a task's panic.
 pub(super) type Panic = Box<dyn Any + Send>;
 
 pub(super) struct Board {
-    /// Number of the job (high 32 bits) and of its tasks not yet taken (low 32 bits), in one word
-    /// so that taking a task fails as soon as the job has changed.
+    /// The job's number (high 32 bits) and how many of its tasks are left (low 32 bits), in one word so
+    /// that taking a task fails as soon as the job has changed.
     open: AtomicU64,
     tasks: AtomicUsize,
     done: AtomicUsize,
@@ -35,13 +35,13 @@ pub(super) struct Board {
     /// task is done.
     job: AtomicPtr<&'static Task<'static>>,
     asleep: Vec<AtomicBool>,
-    /// Of the first task of the job that panicked.
+    /// The first panic of the job.
     panic: Mutex<Option<Panic>>,
     closing: AtomicBool,
 }
 
-/// A job on the board. Dropped, it waits until every task is done, because tasks use what the
-/// poster's stack holds.
+/// A job on the board. When it is dropped, it waits until every task is done, because tasks use the
+/// poster's stack.
 pub(super) struct Posted<'a> {
     board: &'a Board,
     tasks: usize,
@@ -56,7 +56,7 @@ impl Drop for Posted<'_> {
     }
 }
 
-/// Waits a moment; after some thousand moments, lets another thread have the core.
+/// Waits a moment; after some thousand calls, yields the core to another thread.
 fn relax(spins: &mut u32) {
     *spins = spins.wrapping_add(1);
     if spins.is_multiple_of(4096) { thread::yield_now() } else { hint::spin_loop() }
@@ -78,8 +78,8 @@ impl Board {
     /// Posts `tasks` tasks of `job`.
     ///
     /// # Safety
-    /// No other job may be on the board, and `job` must be valid until the returned value has been
-    /// dropped, which must happen.
+    /// No other job may be on the board. The returned value must be dropped, and `job` must be valid
+    /// until then.
     pub(super) unsafe fn post(&self, job: *mut &'static Task<'static>, tasks: usize) -> Posted<'_> {
         let count = u32::try_from(tasks).expect("a job has fewer than 2^32 tasks");
         self.job.store(job, Ordering::Relaxed);
@@ -122,8 +122,8 @@ impl Board {
         self.done.fetch_add(1, Ordering::Release);
     }
 
-    /// Keeps the first panic of a job. The others are leaked: dropping them could panic, and a task
-    /// must end by being done.
+    /// Keeps the first panic of a job. The others are leaked: dropping them could panic, and every task
+    /// must count as done.
     fn keep(&self, panic: Panic) {
         let mut first = lock(&self.panic);
         if first.is_none() {
@@ -133,7 +133,7 @@ impl Board {
         }
     }
 
-    /// What the first task that panicked since the last call panicked with.
+    /// The payload of the first panic since the last call.
     pub(super) fn take_panic(&self) -> Option<Panic> {
         lock(&self.panic).take()
     }
@@ -155,9 +155,9 @@ impl Board {
         }
     }
 
-    /// Sleeps until a job is posted. The flag goes up before the last look at the board, and a
-    /// poster looks at the flag after posting, each with a fence between: one of the two sees the
-    /// other.
+    /// Sleeps until a job is posted. The worker sets its flag before its last look at the board, and a
+    /// poster reads the flag after posting, each with a fence between: at least one of the two sees the
+    /// other's change.
     pub(super) fn sleep(&self, id: usize) {
         self.asleep[id].store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);

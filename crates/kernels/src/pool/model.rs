@@ -1,7 +1,6 @@
-//! The pool in loom, which runs each model under every interleaving (with up to so many
-//! preemptions) and every value that the memory model lets an atomic load return. A cell that two
-//! threads use without one having synchronised with the other, a thread that nobody wakes, and of
-//! course a failed assertion fail the test.
+//! The pool in loom, which runs each model under every interleaving (up to a number of preemptions)
+//! and every value that the memory model lets an atomic load return. A test fails if two threads use a
+//! cell without synchronisation, if a thread is never woken, or if an assertion fails.
 //!
 //!     RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p rehearsal-kernels --release --lib pool
 
@@ -13,14 +12,14 @@ use crate::pool::Task;
 use loom::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Explores `model` with at most `preemptions` switches away from a thread that could go on.
+/// Explores `model` with at most `preemptions` switches away from a thread that could continue.
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.check(model);
 }
 
-/// A number that tasks and callers use without a lock: loom refuses if they could do so at once.
+/// A number that tasks and callers use without a lock: loom fails if they could do so at once.
 struct Plain(UnsafeCell<usize>);
 
 // SAFETY: loom watches every use.
@@ -32,12 +31,12 @@ impl Plain {
     }
 
     fn add(&self, n: usize) {
-        // SAFETY: loom has checked that nobody else uses the cell.
+        // SAFETY: loom has checked that no other thread uses the cell.
         self.0.with_mut(|number| unsafe { *number += n });
     }
 
     fn get(&self) -> usize {
-        // SAFETY: loom has checked that nobody else writes the cell.
+        // SAFETY: loom has checked that no other thread writes the cell.
         self.0.with(|number| unsafe { *number })
     }
 }
@@ -113,8 +112,8 @@ fn workers_end_whenever_the_pool_is_dropped() {
     explore(2, || drop(Pool::new(3)));
 }
 
-/// Here the poster does no task itself, so that a worker it fails to wake is missed: loom finds
-/// that all threads wait.
+/// Here the poster does no task itself. So if it fails to wake a worker, loom finds that all threads
+/// wait.
 #[test]
 fn a_worker_that_goes_to_sleep_is_woken_for_a_job() {
     explore(4, || {

@@ -1,5 +1,5 @@
-//! Threads, locks and atomics of the pool: the standard library's or, in the model, those whose
-//! interleavings loom explores.
+//! Threads, locks and atomics of the pool: those of the standard library or, in the model, those of
+//! loom, which explores their interleavings.
 
 #[cfg(not(all(loom, test)))]
 pub(super) use std::{

@@ -15,7 +15,7 @@ fn counts(pool: &Pool, tasks: usize) -> Vec<usize> {
     counts.into_iter().map(AtomicUsize::into_inner).collect()
 }
 
-/// Panics without a word on the terminal, which nobody captures for a worker.
+/// Panics without a message: the test harness does not capture the output of a worker.
 fn quiet_panic(with: impl Send + 'static) {
     resume_unwind(Box::new(with));
 }
@@ -49,11 +49,11 @@ fn many_small_jobs_follow_each_other() {
 }
 
 #[test]
-fn all_threads_work_at_once_also_after_they_slept() {
+fn all_threads_work_at_once_even_after_they_slept() {
     let pool = Pool::new(3);
     for pause in [0, 200] {
         std::thread::sleep(Duration::from_millis(pause));
-        // Nobody passes the barrier unless all three threads are in a task of their own.
+        // No thread passes the barrier unless all three threads are in a task.
         let barrier = Barrier::new(3);
         pool.run(3, |_, _| {
             barrier.wait();
@@ -104,7 +104,7 @@ fn a_task_may_use_its_own_pool_and_others() {
 
 /// The caller's thread is busy for `outer` while it is busy for `inner`.
 #[test]
-fn a_task_of_another_pool_may_come_back_to_the_first() {
+fn a_task_of_another_pool_may_use_the_first() {
     let (outer, inner) = (Pool::new(1), Pool::new(1));
     let total = AtomicUsize::new(0);
     outer.run(2, |_, _| {
@@ -118,7 +118,7 @@ fn a_task_of_another_pool_may_come_back_to_the_first() {
 }
 
 #[test]
-fn a_panic_reaches_the_caller_and_the_pool_works_on() {
+fn a_panic_reaches_the_caller_and_the_pool_keeps_working() {
     for threads in [1, 2, 3] {
         let pool = Pool::new(threads);
         for job in 0..50 {
@@ -146,8 +146,8 @@ fn a_panic_stops_no_other_task() {
     assert_eq!(done.into_inner(), 100);
 }
 
-/// A panic's payload may panic when it is dropped: that must not end a worker, for whom the caller
-/// would wait for ever.
+/// A panic's payload may panic when it is dropped: that must not end a worker, because the caller would
+/// wait for it for ever.
 #[test]
 fn panics_that_panic_when_dropped_end_no_worker() {
     struct Bomb;
@@ -181,7 +181,7 @@ fn a_panic_in_a_nested_job_reaches_the_outer_caller() {
     assert_eq!(counts(&pool, 9), vec![1; 9]);
 }
 
-/// A worker holds a share of the board until its thread ends.
+/// A worker holds a reference to the board until its thread ends.
 #[test]
 fn dropping_a_pool_ends_its_threads_asleep_or_not() {
     for (threads, pause) in [(1, 0), (2, 0), (4, 0), (4, 200)] {
@@ -196,7 +196,7 @@ fn dropping_a_pool_ends_its_threads_asleep_or_not() {
 }
 
 #[test]
-fn many_pools_live_beside_each_other() {
+fn many_pools_work_at_once() {
     let pools: Vec<_> = (0..40).map(|i| Pool::new(i % 4)).collect();
     for pool in pools.iter().chain(&pools) {
         assert_eq!(counts(pool, 13), vec![1; 13]);

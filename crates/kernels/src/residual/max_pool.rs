@@ -1,4 +1,4 @@
-//! Max pooling of 3×3 pixels at stride 2, padded by one, of what has no negative values.
+//! Max pooling of 3×3 pixels at stride 2 with a padding of one, for images without negative values.
 
 use crate::buffer::Shared;
 use crate::convolution::Machine;
@@ -21,7 +21,7 @@ fn window(at: usize, size: usize) -> Range<usize> {
 pub(super) fn run(machine: &Machine, from: &[f32], shape: Shape, to: &mut Image, n: usize) {
     let layout = to.layout();
     let Shape { h, w, c, .. } = layout.shape();
-    assert_eq!((h, w), output((shape.h, shape.w)), "the shape of what is pooled");
+    assert_eq!((h, w), output((shape.h, shape.w)), "the shape of the pooled image");
     assert!(n < layout.shape().n && c == shape.c && from.len() == shape.len(), "images that fit together");
     let to = to.shared();
     machine.pool.run(h, |y, _| machine.isa.run(Row { from, shape, to, layout, n, y }));

@@ -21,8 +21,8 @@ impl Avx2 {
     }
 }
 
-// SAFETY (of every block below): an `Avx2` exists only where the instructions do; `load` and
-// `store` pass their caller's promise about memory on.
+// SAFETY (of every block below): an `Avx2` exists only if the processor has the instructions; the
+// callers of `load` and `store` guarantee the memory.
 impl Simd for Avx2 {
     type V = __m256;
     const LANES: usize = 8;
@@ -102,10 +102,10 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn load_first(self, from: *const f32, count: usize) -> Self::V {
-        /// Any eight in a row are the mask of some first lanes.
+        /// Any eight consecutive numbers are the mask of a number of first lanes.
         const LANES: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
         if count >= 8 {
-            // SAFETY: the caller vouches for `count >= 8` floats.
+            // SAFETY: the caller guarantees `count >= 8` floats.
             return unsafe { _mm256_loadu_ps(from) };
         }
         // SAFETY: eight numbers from `LANES[8 - count]` on; lanes whose number is 0 are not
@@ -115,9 +115,8 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn store_first(self, to: *mut f32, v: Self::V, count: usize) {
-        // SAFETY: the caller vouches for `count` floats; half a register is the common tail (20
-        // channels = 8 + 8 + 4), and AMD's masked stores are microcoded, so the rest goes over the
-        // stack.
+        // SAFETY: the caller guarantees `count` floats. Half a register is the common tail (20
+        // channels = 8 + 8 + 4). Masked stores are slow on AMD, so other tails go through the stack.
         unsafe {
             match count {
                 8.. => _mm256_storeu_ps(to, v),

@@ -1,4 +1,4 @@
-//! AVX-512F: sixteen lanes, thirty-two registers, and masks that make tails free.
+//! AVX-512F: sixteen lanes, thirty-two registers, and masks, so that tails cost nothing.
 
 use super::Simd;
 use std::arch::x86_64::{
@@ -27,8 +27,8 @@ fn first(count: usize) -> u16 {
     if count >= 16 { u16::MAX } else { (1 << count) - 1 }
 }
 
-// SAFETY (of every block below): an `Avx512` exists only where the instructions do; loads and
-// stores pass their caller's promise about memory on.
+// SAFETY (of every block below): an `Avx512` exists only if the processor has the instructions; the
+// callers of loads and stores guarantee the memory.
 impl Simd for Avx512 {
     type V = __m512;
     const LANES: usize = 16;

@@ -20,8 +20,8 @@ impl Neon {
     }
 }
 
-// SAFETY (of every block below): a `Neon` exists only where the instructions do; `load` and `store`
-// pass their caller's promise about memory on.
+// SAFETY (of every block below): a `Neon` exists only if the processor has the instructions; the
+// callers of `load` and `store` guarantee the memory.
 impl Simd for Neon {
     type V = float32x4_t;
     const LANES: usize = 4;

@@ -1,9 +1,9 @@
-//! Plain Rust on four lanes: what every processor can do, and the yardstick the other paths are
-//! tested against.
+//! Plain Rust on four lanes: for every processor, and the reference for tests of the other
+//! implementations.
 
 use super::Simd;
 
-/// Four lanes in an array; compilers keep it in a 128-bit register where there is one.
+/// Four lanes in an array; compilers keep it in a 128-bit register if the processor has one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
 
@@ -30,13 +30,13 @@ impl Simd for Portable {
 
     #[inline(always)]
     unsafe fn load(self, from: *const f32) -> Self::V {
-        // SAFETY: the caller vouches for four floats; the read asks for no alignment.
+        // SAFETY: the caller guarantees four floats; the read need not be aligned.
         unsafe { from.cast::<[f32; 4]>().read_unaligned() }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32, v: Self::V) {
-        // SAFETY: the caller vouches for four floats; the write asks for no alignment.
+        // SAFETY: the caller guarantees four floats; the write need not be aligned.
         unsafe { to.cast::<[f32; 4]>().write_unaligned(v) }
     }
 
@@ -60,8 +60,8 @@ impl Simd for Portable {
         lanewise!(a, b => a / b)
     }
 
-    // `f32::mul_add` would call a library routine where there is no fused instruction: two
-    // roundings are the price here.
+    // `f32::mul_add` would call a slow library function if the processor has no fused instruction, so
+    // this rounds twice.
     #[inline(always)]
     fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
         lanewise!(a, b, c => a * b + c)
@@ -101,7 +101,7 @@ impl Simd for Portable {
 
     #[inline(always)]
     unsafe fn load_half_twice(self, from: *const f32) -> Self::V {
-        // SAFETY: the caller vouches for two floats; the read asks for no alignment.
+        // SAFETY: the caller guarantees two floats; the read need not be aligned.
         let [a, b] = unsafe { from.cast::<[f32; 2]>().read_unaligned() };
         [a, b, a, b]
     }

@@ -10,7 +10,7 @@ use crate::simd::Simd;
 use crate::size;
 use std::ops::Range;
 
-/// The most queries of one task: keys and values are packed once for all of them.
+/// The largest number of queries of one task: keys and values are packed once for all of them.
 const QUERIES: usize = 288;
 /// Queries whose scores are in memory at a time.
 const ROWS: usize = 48;
@@ -23,7 +23,7 @@ pub(super) struct Attention {
     pub tokens: usize,
 }
 
-/// Where the parts of a task's memory begin, in floats.
+/// The offsets of the parts of a task's memory, in floats.
 struct Parts {
     /// Of the keys: tokens in panels.
     columns: Panels,
@@ -99,7 +99,7 @@ impl Kernel for Queries<'_> {
 }
 
 impl Queries<'_> {
-    /// Where a token's query (0), key (1) or value (2) begins.
+    /// The offset of a token's query (0), key (1) or value (2).
     #[inline(always)]
     fn at(&self, token: usize, part: usize) -> usize {
         let width = self.attention.width();
@@ -154,7 +154,7 @@ impl Queries<'_> {
         });
     }
 
-    /// Makes weights of scores; what their rows must be divided by is returned as factors.
+    /// Turns scores into weights that are not normalised yet; returns the factor that normalises each row.
     #[inline(always)]
     fn softmax(&mut self, rows: usize) -> [f32; ROWS] {
         let scale = 1.0 / (self.attention.depth as f32).sqrt();

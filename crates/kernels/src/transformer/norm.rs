@@ -6,8 +6,8 @@ use crate::isa::Kernel;
 use crate::mobile::By;
 use crate::simd::Simd;
 
-/// Partial sums that are kept: as many as the widest register has lanes, so that the order of additions
-/// does not depend on the instructions.
+/// The number of partial sums: the lanes of the widest register, so that the order of additions does not
+/// depend on the instructions.
 const LANES: usize = 16;
 /// Rows of one task.
 const ROWS: usize = 32;

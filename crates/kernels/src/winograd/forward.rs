@@ -1,8 +1,8 @@
 //! The forward pass (and, with other weights, the input gradient), in chunks of tiles that stay in
 //! the second-level cache.
 //!
-//! Many tiles: a task takes a chunk through all three steps. Few tiles but many channels: all tiles
-//! are transformed first, then a task takes a block of output channels through the other two steps.
+//! With many tiles, a task does all three steps of a chunk. With few tiles but many channels, all tiles
+//! are transformed first, then a task does the other two steps of a block of output channels.
 
 use super::tiles::{Tiles, Transformed, transform_input};
 use super::{POINTS, Weights, transform};
@@ -18,17 +18,17 @@ use std::ops::Range;
 
 /// Tiles of a chunk.
 const CHUNK: usize = 24;
-/// Output channels computed between two output transforms, more or less (panels are not cut).
+/// About how many output channels are computed between two output transforms (panels are not split).
 const BLOCK: usize = 48;
 /// Below this many chunks, tasks are blocks of output channels.
 const FEW: usize = 12;
-/// The most registers of a block's row, for the sums: four lanes each, and two panels may have one
-/// more than a pair.
+/// The largest number of registers of a block's row, for the sums: four lanes each, and two panels may
+/// have one more than a pair.
 const MOST: usize = BLOCK / 4 + 2;
 
 impl Weights {
-    /// Convolves `input` and hands the result to `sink`, which writes to an image laid out as
-    /// `out`. The caller has checked that these are the shapes of the layer, that `input` has a
+    /// Convolves `input` and gives the result to `sink`, which writes to an image of layout `out`.
+    /// The caller has checked that these are the shapes of the layer, that `input` has a
     /// border and that `machine` has the registers the weights were packed for.
     pub(crate) fn run<K: Sink>(
         &self,
@@ -64,7 +64,7 @@ struct Blocks {
     count: usize,
     per_block: usize,
     panels: usize,
-    /// Of the widest block.
+    /// The size of the widest block.
     registers: usize,
 }
 
@@ -169,12 +169,12 @@ impl Kernel for Transform<'_> {
     }
 }
 
-/// Products of one chunk of tiles and one block of panels, and their way back into the image.
+/// Products of one chunk of tiles and one block of panels, and their transform back into the image.
 struct Multiply<'a, K> {
     job: Job<'a, K>,
     v: *const f32,
     at: Transformed,
-    /// Room for the products, this task's own.
+    /// This task's memory for the products.
     m: *mut f32,
     products: Transformed,
     tiles: Range<usize>,

@@ -1,4 +1,4 @@
-//! The tiles of a batch, and their way into the transformed domain.
+//! The tiles of a batch, and their transform.
 
 use super::transform;
 use super::{GAP, POINTS};
@@ -46,12 +46,11 @@ pub(super) struct Transformed {
 }
 
 impl Transformed {
-    /// Room for `tiles` rows of `channels` floats, in whole registers of `lanes`; all channels are
-    /// one block.
+    /// `tiles` rows of `channels` floats, in whole registers of `lanes`; all channels are one block.
     pub(super) fn new(tiles: usize, channels: usize, lanes: usize) -> Self {
         let mut pitch = channels.next_multiple_of(lanes);
         if pitch.is_multiple_of(128) {
-            // Rows a power of two apart would fall into the same cache sets.
+            // Rows at distances of a power of two would use the same cache sets.
             pitch += 16;
         }
         Self { pitch, point: size::floats([tiles, pitch]) + GAP, block: usize::MAX, channels }
@@ -67,7 +66,7 @@ impl Transformed {
         size::floats([self.channels.div_ceil(self.block).max(1), POINTS, self.point])
     }
 
-    /// Where channel `channel` of tile 0, point 0 is.
+    /// The offset of channel `channel` of tile 0, point 0.
     #[inline(always)]
     pub(super) fn channel(self, channel: usize) -> usize {
         if channel < self.block {
@@ -98,8 +97,8 @@ pub(super) unsafe fn transform_input<S: Simd>(
         let from = image.at(layout.offset_before(n, y, x));
         let mut channel = 0;
         while channel < c {
-            // SAFETY: 6×6 pixels inside the bordered image; a register may run over into the next
-            // pixel or the slack.
+            // SAFETY: 6×6 pixels inside the bordered image; a register may also read the next pixel
+            // or the slack.
             unsafe {
                 let to = to.add(t * at.pitch + at.channel(channel));
                 transform::input_tile(simd, from.add(channel), row, c, to, at.point);
@@ -130,8 +129,8 @@ pub(super) unsafe fn transform_output_gradient<S: Simd>(
         let from = image.at(layout.offset(n, y, x));
         let mut channel = 0;
         while channel < c {
-            // SAFETY: 4×4 pixels inside the image rounded up to tiles; a register may run over into
-            // the next pixel or the slack.
+            // SAFETY: 4×4 pixels inside the image rounded up to tiles; a register may also read the
+            // next pixel or the slack.
             unsafe {
                 let to = to.add(t * at.pitch + at.channel(channel));
                 transform::output_gradient_tile(simd, from.add(channel), row, c, to, at.point);

@@ -1,12 +1,12 @@
 //! The transforms on registers of independent channels.
 //!
-//! The two-dimensional ones never hold all 36 points: they make two rows of points (or outputs) at
-//! a time from the input's columns and finish those rows at once. Some inputs are read twice, but
-//! nothing is spilled, which is what costs.
+//! The two-dimensional transforms never hold all 36 points: they compute two rows of points (or
+//! outputs) at a time from the input's columns and finish those rows at once. Some inputs are read
+//! twice, but no register is spilled, which would cost more.
 
 use crate::simd::Simd;
 
-/// Which two of six points: they share their sums.
+/// A pair of the six points; both points share their sums.
 #[derive(Clone, Copy)]
 pub(super) enum Pair {
     /// The points 0 and ∞.
@@ -83,7 +83,7 @@ pub(super) unsafe fn input_tile<S: Simd>(
         for j in 0..6 {
             let mut d = [s.zero(); 6];
             for i in 0..6 {
-                // SAFETY: the caller vouches for the pixels. Those a pair does not use are not
+                // SAFETY: the caller guarantees the pixels. Those a pair does not use are not
                 // loaded.
                 d[i] = unsafe { s.load(from.add(i * row + j * column)) };
             }
@@ -92,7 +92,7 @@ pub(super) unsafe fn input_tile<S: Simd>(
         for (i, row) in pair.rows().into_iter().zip(rows) {
             let v = input(s, row);
             for j in 0..6 {
-                // SAFETY: the caller vouches for the places.
+                // SAFETY: the caller guarantees the places.
                 unsafe { s.store(to.add((6 * i + j) * point), v[j]) };
             }
         }
@@ -131,7 +131,7 @@ pub(super) unsafe fn output_rows<S: Simd>(s: S, parity: usize, from: *const f32,
     for j in 0..6 {
         let mut m = [s.zero(); 5];
         for i in 0..5 {
-            // SAFETY: the caller vouches for the points.
+            // SAFETY: the caller guarantees the points.
             m[i] = unsafe { s.load(from.add((6 * (i + parity) + j) * point)) };
         }
         [rows[0][j], rows[1][j]] = if parity == 0 { output_even(s, m) } else { output_odd(s, m) };
@@ -190,7 +190,7 @@ pub(super) unsafe fn output_gradient_tile<S: Simd>(
         for j in 0..4 {
             let mut y = [s.zero(); 4];
             for i in 0..4 {
-                // SAFETY: the caller vouches for the pixels. Those a pair does not use are not
+                // SAFETY: the caller guarantees the pixels. Those a pair does not use are not
                 // loaded.
                 y[i] = unsafe { s.load(from.add(i * row + j * column)) };
             }
@@ -199,7 +199,7 @@ pub(super) unsafe fn output_gradient_tile<S: Simd>(
         for (i, row) in pair.rows().into_iter().zip(rows) {
             for pair in Pair::ALL {
                 for (j, v) in pair.rows().into_iter().zip(output_gradient_pair(s, pair, row)) {
-                    // SAFETY: the caller vouches for the places.
+                    // SAFETY: the caller guarantees the places.
                     unsafe { s.store(to.add((6 * i + j) * point), v) };
                 }
             }

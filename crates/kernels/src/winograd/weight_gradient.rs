@@ -1,9 +1,9 @@
 //! The gradient to the weights: `Gᵀ [V[ξ]ᵀ · (A y Aᵀ)[ξ]] G`, the products summed over all tiles.
 //!
-//! Few channels: the tiles are cut into parts; each part's chunks are transformed and multiplied in
-//! the second-level cache, its sums added to the part's own `[ξ][cin][cout]`; parts are then added
-//! in order. Many channels: all tiles are transformed first, then each task computes a block of
-//! input channels × output channels over all tiles and transforms it back at once.
+//! With few channels, the tiles are split into parts; each part's chunks are transformed and multiplied
+//! in the second-level cache, and added to the part's sums `[ξ][cin][cout]`; parts are then added in
+//! order. With many channels, all tiles are transformed first, then each task computes a block of input
+//! channels × output channels over all tiles and transforms it back at once.
 
 use super::tiles::{Tiles, Transformed, transform_input, transform_output_gradient};
 use super::{POINTS, transform};
@@ -18,9 +18,9 @@ use std::ops::Range;
 
 /// Tiles of a chunk.
 const CHUNK: usize = 24;
-/// Parts with partial sums of their own.
+/// The number of parts, each with partial sums.
 const PARTS: usize = 8;
-/// The most weights of a layer (per tap) for which parts pay.
+/// The largest number of weights of a layer (per tap) for which parts are faster.
 const SMALL: usize = 64 * 64;
 /// Input and output channels of a block, without parts: whole registers of any size.
 const ROWS: usize = 48;
@@ -258,7 +258,7 @@ impl Kernel for Back<'_> {
 impl Back<'_> {
     #[inline(always)]
     unsafe fn total<S: Simd>(&self, simd: S, from: *const f32) -> S::V {
-        // SAFETY: the caller vouches for the place in the first part, hence in all.
+        // SAFETY: the caller guarantees the place in the first part, hence in all.
         unsafe {
             let mut total = simd.load(from);
             for part in 1..self.count {

@@ -12,9 +12,9 @@ use std::ops::Range;
 
 /// Transformed weights of one layer, for one direction.
 pub(crate) struct Weights {
-    /// Channels read: the depth of the products.
+    /// Input channels: the depth of the products.
     pub(super) depth: usize,
-    /// Channels written.
+    /// Output channels.
     pub(super) panels: Panels,
     pub(super) packed: Loan,
 }
@@ -28,7 +28,7 @@ impl Weights {
         Self::transform(machine, conv.cin, conv.cout, weights)
     }
 
-    /// From `weights` `[3, 3, cin, cout]`, turned round and transposed to `[3, 3, cout, cin]`.
+    /// From `weights` `[3, 3, cin, cout]`, rotated by 180° and transposed to `[3, 3, cout, cin]`.
     pub(crate) fn input_gradient(machine: &Machine, conv: Convolution, weights: &[f32]) -> Self {
         let Convolution { cin, cout, .. } = conv;
         let mut turned = machine.spare.lend(weights.len());
@@ -112,7 +112,7 @@ impl Pack<'_> {
             let mut g = [simd.zero(); 3];
             for y in 0..3 {
                 let at = from + (3 * y + x) * tap;
-                // SAFETY: the caller vouches for `count` weights per tap.
+                // SAFETY: the caller guarantees `count` weights per tap.
                 g[y] = unsafe { simd.load_first(self.weights.as_ptr().add(at), count) };
             }
             half[x] = transform::weight(simd, g);
@@ -120,7 +120,7 @@ impl Pack<'_> {
         for i in 0..6 {
             let u = transform::weight(simd, [half[0][i], half[1][i], half[2][i]]);
             for j in 0..6 {
-                // SAFETY: the caller vouches for the packed rows.
+                // SAFETY: the caller guarantees the packed rows.
                 unsafe { simd.store(to.add((6 * i + j) * step), u[j]) };
             }
         }

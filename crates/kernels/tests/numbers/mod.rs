@@ -1,4 +1,4 @@
-//! Numbers that look random.
+//! Pseudo-random numbers.
 
 /// Numbers between −1 and 1, times a scale.
 pub struct Numbers(pub u64);

@@ -1,4 +1,4 @@
-//! The definitions in f64, slow and plain: what every kernel is compared with.
+//! The networks in f64, slow and simple: the reference for every kernel.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use rehearsal_kernels::{Architecture, Block, Convolution, Layer, LayerParameters, Shape};

@@ -7,7 +7,7 @@ use std::{
 
 use rehearsal_gaussian::Feature;
 
-use super::Exact;
+use super::{Exact, Kept};
 use crate::{Contents, Digest, Features, ModelError, Removed};
 
 impl Exact {
@@ -55,6 +55,17 @@ impl Exact {
         Ok(moved)
     }
 
+    /// Moves a photo that was learned and comes again to another class, which may be new. Nothing is
+    /// computed: [`Self::update`] comes later.
+    pub(super) fn relabel(&mut self, photo: Kept, to: &str) {
+        let Some(from) = self.class_of(photo.digest).cloned() else { return };
+        let to: Arc<str> = to.into();
+        self.sums.relabel(std::slice::from_ref(&photo.feature), &from, &to);
+        self.take(photo.digest, &from);
+        self.photos.insert(photo.digest, Arc::clone(&to));
+        self.classes.entry(to).or_default().add(photo);
+    }
+
     /// Moves holdout photos that the user gave to a class that exists.
     fn move_given(&mut self, photos: &BTreeSet<Digest>, to: &Arc<str>) -> Result<usize, ModelError> {
         let given: Vec<Digest> = photos.iter().copied().filter(|digest| self.given_as(*digest).is_some()).collect();
@@ -67,7 +78,7 @@ impl Exact {
         Ok(count)
     }
 
-    fn take_given(&mut self, digest: Digest) -> Option<super::Kept> {
+    pub(super) fn take_given(&mut self, digest: Digest) -> Option<Kept> {
         self.classes.values_mut().find_map(|class| class.remove_given(digest))
     }
 
@@ -129,7 +140,7 @@ impl Exact {
     }
 
     /// Takes a photo out of its class; none if it was not kept. A class without photos is gone.
-    fn take(&mut self, photo: Digest, class: &str) -> Option<super::Kept> {
+    fn take(&mut self, photo: Digest, class: &str) -> Option<Kept> {
         let of_class = self.classes.get_mut(class)?;
         let taken = of_class.remove(photo);
         if of_class.total() == 0 {

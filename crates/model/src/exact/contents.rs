@@ -8,13 +8,13 @@ use std::{
 
 use rayon::prelude::*;
 use rehearsal_backbone::{Limits, export_onnx};
-use rehearsal_files::threads::cores;
+use rehearsal_files::threads;
 use serde_json::json;
 
 use super::{Calibration, Exact, Kept, OfClass};
 use crate::{
-    Answer, Contents, Digest, Example, Features, Held, Input, InputReader, ModelError, Part, Picture, Prediction,
-    Removed, Similar,
+    Answer, Contents, Digest, Doubt, Example, Features, Held, Input, InputReader, ModelError, Part, Picture,
+    Prediction, Removed, Similar,
 };
 
 impl Contents for Exact {
@@ -40,7 +40,7 @@ impl Contents for Exact {
     }
 
     fn reader(&self) -> Result<InputReader, ModelError> {
-        Ok(InputReader::Features(self.extractor(cores())?))
+        Ok(InputReader::Features(self.extractor(threads::current())?))
     }
 
     fn predict(&self, inputs: &[Input]) -> Result<Vec<Prediction>, ModelError> {
@@ -70,7 +70,11 @@ impl Contents for Exact {
         let new = if new.is_empty() { Vec::new() } else { self.measure_with(&self.measuring_head(), &new)? };
         let new: BTreeMap<Digest, &Answer> = new.iter().map(|answer| (answer.digest, answer)).collect();
         let answer = |example: &Example| known.get(&example.digest).or_else(|| new.get(&example.digest));
-        Ok(examples.iter().filter_map(answer).map(|answer| (*answer).clone()).collect())
+        // A photo may have been given another class since.
+        let with_class = |example: &Example| {
+            answer(example).map(|answer| Answer { class: Arc::clone(&example.class), ..(*answer).clone() })
+        };
+        Ok(examples.iter().filter_map(with_class).collect())
     }
 
     fn is_fair_to(&self, photo: Digest) -> bool {
@@ -99,6 +103,20 @@ impl Contents for Exact {
     fn memory(&self) -> Vec<(Arc<str>, Picture, String)> {
         let picture = |kept: &Kept| Picture::Thumbnail(Arc::clone(&kept.thumbnail));
         self.memory_photos().map(|(class, kept)| (Arc::clone(class), picture(kept), kept.source.clone())).collect()
+    }
+
+    fn picture(&self, photo: Digest) -> Option<Picture> {
+        let kept = self.classes.values().flat_map(|class| class.kept().iter().chain(class.given()));
+        let found = kept.into_iter().find(|kept| kept.digest == photo)?;
+        Some(Picture::Thumbnail(Arc::clone(&found.thumbnail)))
+    }
+
+    fn doubts(&self) -> Vec<Doubt> {
+        let photos: Vec<_> = self.holdout_photos().chain(self.memory_photos()).collect();
+        let doubt = |(class, kept): &(&Arc<str>, &Kept)| self.doubt(class, kept);
+        let mut doubts: Vec<Doubt> = photos.par_iter().filter_map(doubt).collect();
+        doubts.sort_by(|a, b| b.ratio.total_cmp(&a.ratio).then(a.digest.cmp(&b.digest)));
+        doubts
     }
 
     fn memory_capacity(&self) -> usize {
@@ -136,6 +154,7 @@ impl Contents for Exact {
     fn similar(&self, photo: &Input, count: usize) -> Vec<Similar> {
         let Ok(feature) = self.feature(photo) else { return Vec::new() };
         let similar = |(class, kept): (&Arc<str>, &Kept)| Similar {
+            digest: kept.digest,
             class: Arc::clone(class),
             source: kept.source.clone(),
             similarity: feature.similarity(&kept.feature),

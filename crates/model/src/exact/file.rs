@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io::{self, Seek, Write},
     path::Path,
     sync::Arc,
 };
@@ -33,6 +34,9 @@ struct Header {
     memory: usize,
     holdout_per_class: usize,
     calibration: Calibration,
+    /// Whatever a front end wants to have back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     /// By class, then by digest.
     kept: Vec<KeptHeader>,
 }
@@ -77,14 +81,18 @@ fn array<'a>(name: &str, dtype: Dtype, shape: &[usize], bytes: Vec<u8>) -> Array
 
 impl Exact {
     pub(super) fn write(&self, path: &Path) -> Result<String, ModelError> {
-        let header = serde_json::to_string(&self.header()).expect("a header is plain data");
         let mut checksum = String::new();
         let written = atomic::write_with(path, |file| {
-            checksum = model_file::write(file, &header, self.arrays())?;
+            checksum = self.write_to(file)?;
             Ok(())
         });
         written.map_err(|error| ModelFileError::Unwritable { path: path.into(), error })?;
         Ok(checksum)
+    }
+
+    pub(super) fn write_to(&self, file: impl Write + Seek) -> io::Result<String> {
+        let header = serde_json::to_string(&self.header()).expect("a header is plain data");
+        model_file::write(file, &header, self.arrays())
     }
 
     fn all_kept(&self) -> impl Iterator<Item = &Kept> {
@@ -121,6 +129,7 @@ impl Exact {
             memory: self.capacity,
             holdout_per_class: self.holdout_per_class,
             calibration: self.calibration,
+            note: self.note.clone(),
             kept: self.all_kept().map(kept).collect(),
         }
     }
@@ -232,6 +241,7 @@ fn restore<'a>(header: Header, features: Vec<Feature>, part: &impl Fn(&str) -> &
         calibration: header.calibration,
         measured,
         near_duplicates,
+        note: header.note,
     })
 }
 

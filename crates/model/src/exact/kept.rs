@@ -109,9 +109,11 @@ impl OfClass {
     }
 }
 
+/// Of fewer photos of a class none is held out.
+pub(crate) const FEWEST: usize = 5;
+
 /// How many photos of a class are held out: one in ten, at least one of five, at most `most`.
 pub(crate) fn held_out(photos: usize, most: usize) -> usize {
-    const FEWEST: usize = 5;
     const ONE_IN: usize = 10;
     if photos < FEWEST { 0 } else { (photos / ONE_IN).max(1).min(most) }
 }

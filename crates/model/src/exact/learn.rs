@@ -1,14 +1,14 @@
 //! A session of a model with a Gaussian head: photos are read in a stream, each once.
 
-use std::{collections::BTreeMap, ops::ControlFlow};
+use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
 use rehearsal_backbone::{Extracted, Extractor};
 use rehearsal_data::{DataError, photos};
 use rehearsal_files::threads::on_threads;
 
-use super::{Exact, Kept};
+use super::{BackboneId, Exact, Kept};
 use crate::{
-    Contents, Digest, FolderReader, MemorySize, Model, ModelError, ModelSettings, Notice, Outcome, Report,
+    Contents, Digest, FolderReader, MemorySize, Model, ModelError, ModelSettings, Notice, Outcome, Relabel, Report,
     SessionOptions, Version, backbones,
     folder::{ClassCount, reason},
     version::Kind,
@@ -31,12 +31,30 @@ pub struct ExactSession<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
+/// How many photos had a class, the first, and come again as another.
+type Relabelled = BTreeMap<(Arc<str>, String), usize>;
+
+fn count(photos: &mut Relabelled, from: &Arc<str>, to: &str) {
+    *photos.entry((Arc::clone(from), to.to_owned())).or_default() += 1;
+}
+
+fn listed(photos: &Relabelled) -> Vec<Relabel> {
+    let relabel = |((from, to), photos): (&(Arc<str>, String), &usize)| Relabel {
+        from: from.to_string(),
+        to: to.clone(),
+        photos: *photos,
+    };
+    photos.iter().map(relabel).collect()
+}
+
 /// What a session found.
 #[derive(Default)]
 struct Found {
     new: usize,
     seen_before: usize,
-    as_another: usize,
+    /// Photos with another class here than the one that they keep, and those that are moved.
+    as_another: Relabelled,
+    moved: Relabelled,
     twice: usize,
     in_two_classes: Option<(String, String)>,
     bad: Vec<String>,
@@ -51,11 +69,15 @@ struct Found {
 struct Learning<'a> {
     exact: Exact,
     parent: Option<&'a Exact>,
+    /// Holdout photos of the user's that are given another class.
+    given_again: Vec<(Kept, String)>,
     /// Photos that are not in the sums yet, by class.
     waiting: BTreeMap<String, Vec<Kept>>,
     waiting_count: usize,
-    /// The new photos: class and path.
-    new: BTreeMap<Digest, (String, String)>,
+    /// The photos that this session places: class and path.
+    placed: BTreeMap<Digest, (String, String)>,
+    /// Whether photos that come again as another class move to it.
+    relabel: bool,
     found: Found,
 }
 
@@ -67,22 +89,23 @@ impl Learning<'_> {
         };
         self.found.classes.add(&photo.class);
         let (digest, source) = (Digest::from_sha256(extracted.sha256), photo.path.display().to_string());
-        let known = |parent: &'_ Exact| parent.class_of(digest).or_else(|| parent.given_as(digest)).cloned();
-        if let Some(class) = self.parent.and_then(known) {
-            self.found.seen_before += 1;
-            self.found.as_another += usize::from(*class != *photo.class);
-            return;
-        }
-        if let Some((class, first)) = self.new.get(&digest) {
+        if let Some((class, first)) = self.placed.get(&digest) {
             self.found.twice += 1;
             if *class != photo.class && self.found.in_two_classes.is_none() {
                 self.found.in_two_classes = Some((first.clone(), source));
             }
             return;
         }
-        self.found.new += 1;
-        self.new.insert(digest, (photo.class.clone(), source.clone()));
+        let known = |parent: &'_ Exact| parent.class_of(digest).or_else(|| parent.given_as(digest)).cloned();
+        let known = self.parent.and_then(known);
+        if known.is_none() || self.relabel {
+            self.placed.insert(digest, (photo.class.clone(), source.clone()));
+        }
         let kept = Kept { digest, source, feature: extracted.feature, thumbnail: extracted.thumbnail };
+        if let Some(class) = known {
+            return self.take_known(kept, &class, &photo.class);
+        }
+        self.found.new += 1;
         self.waiting.entry(photo.class.clone()).or_default().push(kept);
         self.waiting_count += 1;
         if self.waiting_count >= AT_ONCE {
@@ -99,16 +122,44 @@ impl Learning<'_> {
         let (digest, source) = (Digest::from_sha256(extracted.sha256), photo.path.display().to_string());
         if self.exact.class_of(digest).is_some() {
             self.found.given_known += 1;
-            return;
+        } else if let std::collections::btree_map::Entry::Vacant(place) = self.placed.entry(digest) {
+            place.insert((photo.class.clone(), source.clone()));
+            let kept = Kept { digest, source, feature: extracted.feature, thumbnail: extracted.thumbnail };
+            self.give(kept, &photo.class);
         }
-        // The first class stays, as for all photos.
-        if self.exact.given_as(digest).is_some() {
-            return;
+    }
+
+    /// Adds a holdout photo of the user's to its class, or moves it there.
+    fn give(&mut self, photo: Kept, class: &str) {
+        let before = self.exact.given_as(photo.digest).cloned();
+        match &before {
+            Some(before) if **before == *class => return,
+            _ if !self.exact.classes.contains_key(class) => return self.found.given_unknown += 1,
+            // The first class stays, as for all photos.
+            Some(before) if !self.relabel => return count(&mut self.found.as_another, before, class),
+            Some(before) => {
+                count(&mut self.found.moved, before, class);
+                self.exact.take_given(photo.digest);
+            }
+            None => self.found.given += 1,
         }
-        let kept = Kept { digest, source, feature: extracted.feature, thumbnail: extracted.thumbnail };
-        match self.exact.classes.get_mut(&*photo.class) {
-            Some(class) => self.found.given += usize::from(class.add_given(kept)),
-            None => self.found.given_unknown += 1,
+        if let Some(class) = self.exact.classes.get_mut(class) {
+            class.add_given(photo);
+        }
+    }
+
+    /// A photo of an earlier session.
+    fn take_known(&mut self, photo: Kept, class: &Arc<str>, here: &str) {
+        if **class == *here || !self.relabel {
+            self.found.seen_before += 1;
+            if **class != *here {
+                count(&mut self.found.as_another, class, here);
+            }
+        } else if self.exact.class_of(photo.digest).is_some() {
+            count(&mut self.found.moved, class, here);
+            self.exact.relabel(photo, here);
+        } else {
+            self.given_again.push((photo, here.to_owned()));
         }
     }
 
@@ -122,10 +173,17 @@ impl Learning<'_> {
 }
 
 impl Found {
+    /// Whether the version would be the one before.
+    fn is_nothing_new(&self) -> bool {
+        self.new + self.given == 0 && self.moved.is_empty()
+    }
+
     fn notices(&self) -> Vec<Notice> {
         let notices = [
-            (self.seen_before > 0)
-                .then_some(Notice::SeenBefore { images: self.seen_before, as_another: self.as_another }),
+            (self.seen_before > 0).then_some(Notice::SeenBefore { images: self.seen_before }),
+            (!self.as_another.is_empty())
+                .then(|| Notice::AnotherClass { photos: listed(&self.as_another), is_moved: false }),
+            (!self.moved.is_empty()).then(|| Notice::AnotherClass { photos: listed(&self.moved), is_moved: true }),
             (self.twice > 0).then_some(Notice::Twice { images: self.twice }),
             self.in_two_classes.clone().map(|paths| Notice::InTwoClasses { paths }),
             (self.given_known + self.given_unknown > 0)
@@ -150,29 +208,41 @@ impl Model {
         session.options.check()?;
         let parent = if self.is_empty() { None } else { Some(self.current()?) };
         let before = parent.as_ref().map(Version::exact).transpose()?;
+        let known = before.map(Contents::classes).unwrap_or_default();
+        session.options.names.check(&session.photos, self, &known)?;
         let extractor = open(before, session.backbone.as_deref(), self.threads())?;
         let settings = session.options.applied_to(self.settings());
         let asked = session.backbone.as_deref().unwrap_or(backbones::DEFAULT);
         let mut exact = match before {
             Some(parent) => parent.clone(),
-            None => Exact::new(backbones::id_of(asked, extractor.backbone()), extractor.backbone().dimensions()),
+            None => Exact::new(BackboneId::of(asked, extractor.backbone()), extractor.backbone().dimensions()),
         };
         set_memory(&mut exact, &settings)?;
         let learning = Learning {
             exact,
             parent: before,
+            given_again: Vec::new(),
             waiting: BTreeMap::new(),
             waiting_count: 0,
-            new: BTreeMap::new(),
+            placed: BTreeMap::new(),
+            relabel: session.options.relabel,
             found: Found::default(),
         };
         let Some(learning) = self.read(learning, session, &extractor, reader)? else { return Ok(Outcome::Stopped) };
         let Learning { exact, found, .. } = learning;
-        reader.describe(&found.classes, exact.size(), &before.map(Contents::classes).unwrap_or_default());
-        found.notices().iter().for_each(notice);
-        if found.new + found.given == 0 {
+        reader.describe(&found.classes, exact.size(), &known, |class| exact.learned_of(class));
+        if found.is_nothing_new() {
             self.clear();
+            if !found.as_another.is_empty() {
+                let (model, photos) = (self.path().into(), listed(&found.as_another));
+                return Err(ModelError::AnotherClass { model, photos, is_exact: true });
+            }
+            found.notices().iter().for_each(notice);
             return Ok(Outcome::NothingNew { images: found.seen_before + found.twice });
+        }
+        found.notices().iter().for_each(notice);
+        if let (1, Some(((last, _), _))) = (exact.classes.len(), found.moved.iter().next()) {
+            return Err(ModelError::LastClasses(last.to_string()));
         }
         let exact = self.computed(exact)?;
         let held_out = |version: &Exact| version.holdout_photos().count();
@@ -180,6 +250,7 @@ impl Model {
             images: found.new,
             held_out: held_out(&exact).saturating_sub(before.map_or(0, held_out)),
             seen_before: found.seen_before,
+            relabelled: listed(&found.moved),
             ..Report::new(self, &session.options)
         };
         self.finish(Version::new(Kind::Exact(Box::new(exact))), parent.as_ref(), settings, &session.options, report)
@@ -193,26 +264,27 @@ impl Model {
         extractor: &Extractor,
         reader: &mut FolderReader<'_>,
     ) -> Result<Option<Learning<'a>>, ModelError> {
-        let paths: Vec<_> = session.photos.iter().map(|photo| photo.path.as_path()).collect();
         let (mut stopped, progress) = (false, reader.progress);
         let each = |number: usize, extracted| {
             learning.take(&session.photos[number], extracted);
             stopped = (session.stop)();
             if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        on_threads(self.threads(), || extractor.for_each(&paths, progress, each))
+        on_threads(self.threads(), || extractor.for_each(&session.photos, progress, each))
             .map_err(|error| ModelError::Threads(error.to_string()))??;
         if stopped {
             return Ok(None);
         }
         learning.add_waiting();
+        for (photo, class) in std::mem::take(&mut learning.given_again) {
+            learning.give(photo, &class);
+        }
         if !session.holdout.is_empty() {
-            let paths: Vec<_> = session.holdout.iter().map(|photo| photo.path.as_path()).collect();
             let each = |number: usize, extracted| {
                 learning.take_given(&session.holdout[number], extracted);
                 ControlFlow::Continue(())
             };
-            on_threads(self.threads(), || extractor.for_each(&paths, progress, each))
+            on_threads(self.threads(), || extractor.for_each(&session.holdout, progress, each))
                 .map_err(|error| ModelError::Threads(error.to_string()))??;
         }
         reader.refuse_bad(std::mem::take(&mut learning.found.bad))?;
@@ -221,15 +293,7 @@ impl Model {
 
     /// With head and calibration.
     fn computed(&self, mut exact: Exact) -> Result<Exact, ModelError> {
-        let names: Vec<_> = exact.classes();
-        if let [only] = &names[..] {
-            return Err(ModelError::OneClass(only.to_string()));
-        }
-        if exact.capacity < names.len() {
-            return Err(ModelError::SmallMemory { memory: exact.capacity, classes: names.len() });
-        }
-        let threads = self.threads();
-        on_threads(threads, || exact.update().map(|()| exact))
+        on_threads(self.threads(), || exact.compute().map(|()| exact))
             .map_err(|error| ModelError::Threads(error.to_string()))?
     }
 }

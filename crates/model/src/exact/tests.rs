@@ -54,6 +54,7 @@ enum Step {
     Learn(Vec<(u32, usize)>),
     Remove(Vec<u32>),
     Move(Vec<u32>, usize),
+    Relabel(Vec<u32>, usize),
     Merge(usize, usize),
     Retire(usize),
 }
@@ -64,6 +65,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => prop::collection::vec((number.clone(), class.clone()), 1..25).prop_map(Step::Learn),
         2 => prop::collection::vec(number.clone(), 1..6).prop_map(Step::Remove),
         2 => (prop::collection::vec(number, 1..4), class.clone()).prop_map(|(photos, to)| Step::Move(photos, to)),
+        2 => (prop::collection::vec(0..60u32, 1..6), class.clone()).prop_map(|(photos, to)| Step::Relabel(photos, to)),
         1 => (class.clone(), class.clone()).prop_map(|(from, to)| Step::Merge(from, to)),
         1 => class.prop_map(Step::Retire),
     ];
@@ -103,6 +105,18 @@ fn apply(exact: &mut Exact, photos: &mut BTreeMap<u32, usize>, step: &Step) {
                 *class = if numbers.contains(number) { *to } else { *class };
             }
             next.move_photos(&digests(numbers), NAMES[*to]).map(drop)
+        }
+        Step::Relabel(numbers, to) => {
+            for number in numbers {
+                if let Some(class) = set.get_mut(number) {
+                    *class = *to;
+                    next.relabel(photo(*number), NAMES[*to]);
+                }
+            }
+            if next.classes.len() < 2 {
+                return;
+            }
+            next.update()
         }
         Step::Merge(from, to) => {
             set.values_mut().filter(|class| **class == *from).for_each(|class| *class = *to);

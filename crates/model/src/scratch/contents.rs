@@ -93,7 +93,7 @@ impl Contents for Scratch {
     }
 
     fn has_learned(&self, photo: Digest) -> bool {
-        self.learned.contains_key(&photo)
+        self.learned.contains_key(&photo) || self.once.contains(&photo)
     }
 
     fn learned_of(&self, class: &str) -> usize {
@@ -126,7 +126,7 @@ impl Contents for Scratch {
             return Err(ModelError::LastClasses(name.to_owned()));
         }
         self.holdout.remove(|image| Some(image.class) == class);
-        self.learned.retain(|_, learned| Some(*learned) != class);
+        self.unlearn(|_, learned| Some(learned) == class);
         self.recalibrate_again();
         self.set_threshold()
     }
@@ -140,7 +140,7 @@ impl Contents for Scratch {
             gone.digests.extend(&fitting);
             !fitting.is_empty()
         });
-        self.learned.retain(|digest, _| !gone.digests.contains(digest));
+        self.unlearn(|digest, _| gone.digests.contains(&digest));
         self.origins.values_mut().for_each(|of| of.retain(|origin| !going.contains(&origin.digest)));
         let held_out = self.holdout.images().iter().map(|image| image.digest);
         gone.digests.extend(held_out.filter(|digest| going.contains(digest)));

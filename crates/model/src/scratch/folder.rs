@@ -1,12 +1,15 @@
 //! A session of photos for a network that is trained from scratch.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use rehearsal::learner::{Defaults, machine_memory};
 use rehearsal_data::{ImageShape, photos};
 
 use super::{Photo, Session};
-use crate::{FolderReader, Input, InputReader, Model, ModelError, Seen, folder::ClassCount};
+use crate::{FolderReader, Input, InputReader, Model, ModelError, Seen, SessionOptions, folder::ClassCount};
 
 /// How many photos are looked at to choose the size of a new model.
 const LOOKED_AT: usize = 9;
@@ -16,10 +19,18 @@ impl FolderReader<'_> {
     /// a new model; without it, the photos decide.
     ///
     /// # Errors
-    /// There are no photos, one cannot be read, or the model has another size.
-    pub fn session(&mut self, model: &Model, folders: &[PathBuf], size: Option<usize>) -> Result<Session, ModelError> {
+    /// There are no photos, one cannot be read, the names of folders are refused, or the model has another size.
+    pub fn session(
+        &mut self,
+        model: &Model,
+        folders: &[PathBuf],
+        size: Option<usize>,
+        options: SessionOptions,
+    ) -> Result<Session, ModelError> {
         let found = self.find(folders)?;
         let current = if model.is_empty() { None } else { Some(model.current()?) };
+        let known = current.iter().flat_map(|version| version.classes()).collect::<Vec<_>>();
+        options.names.check(&found, model, &known)?;
         let shape = match (&current, size) {
             (Some(version), size) => {
                 let shape = square(version.size());
@@ -41,9 +52,12 @@ impl FolderReader<'_> {
         let photos: Vec<Photo> = found.into_iter().zip(read).filter_map(photo).collect();
         let mut classes = ClassCount::default();
         photos.iter().for_each(|photo| classes.add(&photo.class));
-        let known = current.iter().flat_map(|version| version.classes()).collect::<Vec<_>>();
-        self.describe(&classes, shape.height, &known);
-        Ok(Session::new(photos, shape))
+        self.describe(&classes, shape.height, &known, |class| {
+            let before = current.as_ref().and_then(|version| version.photos_of(class)).unwrap_or_default();
+            let new = photos.iter().filter(|photo| photo.class == class).map(|photo| photo.digest);
+            before.into_iter().chain(new).collect::<BTreeSet<_>>().len()
+        });
+        Ok(Session { options, ..Session::new(photos, shape) })
     }
 }
 
@@ -95,7 +109,7 @@ mod tests {
             let mut notices = Vec::new();
             let mut notice = |notice: &FolderNotice| notices.push(notice.clone());
             let mut reader = FolderReader { follow_links: false, skip_bad, progress: &(), notice: &mut notice };
-            let session = reader.session(&model, &[place.path().join("data")], None);
+            let session = reader.session(&model, &[place.path().join("data")], None, SessionOptions::default());
             (session, notices)
         };
         let (refused, _) = read(false);
@@ -106,6 +120,7 @@ mod tests {
         assert_eq!(notices[0], FolderNotice::Part(place.path().join("data/train")));
         assert!(matches!(&notices[1], FolderNotice::Unreadable { photos, left_out: true } if photos.len() == 1));
         assert_eq!(notices[2], FolderNotice::Read { images: 6, classes: 2, size: 16 });
+        assert_eq!(notices[3], FolderNotice::FewImages(vec![("a".into(), 3), ("b".into(), 3)]));
         let file = std::fs::read(place.path().join("data/train/a/00.png")).unwrap();
         assert_eq!(session.photos[0].digest, Digest::of(&file), "of the file, not of the pixels");
     }

@@ -9,7 +9,7 @@ use rehearsal::{
     Learner,
     learner::{Fit, FitOptions, Recalibration},
     observer::{Observer, StepEvent},
-    sample::Image,
+    sample::{Class, Image},
 };
 use rehearsal_files::{sha256::sha256, threads::on_threads};
 
@@ -88,12 +88,22 @@ impl Model {
         session.check(parent.as_ref().map(|parent| parent.learner.config()))?;
         let options = session.options();
         let settings = options.applied_to(self.settings());
-        session.check_shape(parent.as_ref().map(|parent| parent.learner.shape()))?;
-        let split = split(std::mem::take(&mut session.photos), parent, settings.holdout_per_class);
-        notices(&split).iter().for_each(|notice| observer.notice(notice));
+        let split = if session.again {
+            remembered(parent)?
+        } else {
+            session.check_shape(parent.as_ref().map(|parent| parent.learner.shape()))?;
+            split(std::mem::take(&mut session.photos), parent, settings.holdout_per_class)
+        };
         if split.training.is_empty() {
             // This session may have been killed when it was done.
             self.clear();
+            if !split.as_another.is_empty() && split.holdout.is_empty() {
+                let (model, photos) = (self.path().into(), split.as_another);
+                return Err(ModelError::AnotherClass { model, photos, is_exact: false });
+            }
+        }
+        notices(&split).iter().for_each(|notice| observer.notice(notice));
+        if split.training.is_empty() {
             return Ok(Outcome::NothingNew { images: split.seen_before + split.twice + split.holdout.len() });
         }
         let mut version = match parent {
@@ -109,9 +119,14 @@ impl Model {
             observer.notice(&Notice::Continues { steps: underway.learner.cursor().steps.saturating_sub(before) });
             (version.learner, loss) = (underway.learner, underway.loss);
         }
-        let fit = self.fit(&mut version.learner, &split, &key, &session, observer)?;
+        let mut fit = self.fit(&mut version.learner, &split, &key, &session, observer)?;
         if fit.is_stopped {
             return Ok(Outcome::Stopped);
+        }
+        if let Some(parent) = parent.filter(|_| session.again) {
+            // What it remembers was inserted once.
+            *version.learner.memory_mut() = parent.learner.memory().clone();
+            fit.recalibration = session.recalibrate.then(|| version.learner.recalibrate());
         }
         let report = Report {
             images: split.training.len(),
@@ -125,7 +140,9 @@ impl Model {
             }),
             ..Report::new(self, &options)
         };
-        add_photos(&mut version, split);
+        if !session.again {
+            add_photos(&mut version, split);
+        }
         version.set_threshold()?;
         self.finish(Version::new(Kind::Scratch(Box::new(version))), living.as_ref(), settings, &options, report)
     }
@@ -144,7 +161,8 @@ impl Model {
         let samples = learner.samples(&images, &labels)?;
         let every = session.checkpoint_every;
         let mut saver = Saver { model: self, key, every, saved: Instant::now(), observer, failed: None };
-        let options = FitOptions { recalibrate: session.recalibrate, ..FitOptions::default() };
+        let recalibrate = session.recalibrate && !session.again;
+        let options = FitOptions { recalibrate, ..FitOptions::default() };
         let fit = learner.fit(&samples, options, &mut saver)?;
         saver.failed.map_or(Ok(fit), Err)
     }
@@ -170,15 +188,34 @@ fn scratch_of(version: &Version) -> Result<&Scratch, ModelError> {
 }
 
 fn notices(split: &Split) -> Vec<Notice> {
-    let Split { seen_before, seen_as_another, twice, .. } = *split;
+    let Split { seen_before, twice, .. } = *split;
     let only_holdout = split.training.is_empty() && !split.holdout.is_empty();
     let notices = [
-        (seen_before > 0).then_some(Notice::SeenBefore { images: seen_before, as_another: seen_as_another }),
+        (seen_before > 0).then_some(Notice::SeenBefore { images: seen_before }),
+        (!split.as_another.is_empty())
+            .then(|| Notice::AnotherClass { photos: split.as_another.clone(), is_moved: false }),
         (twice > 0).then_some(Notice::Twice { images: twice }),
         split.in_two_classes.clone().map(|paths| Notice::InTwoClasses { paths }),
         only_holdout.then_some(Notice::OnlyHoldout { images: split.holdout.len() }),
     ];
     notices.into_iter().flatten().collect()
+}
+
+/// What the memory holds, as photos to learn again.
+fn remembered(version: Option<&Scratch>) -> Result<Split, ModelError> {
+    let version = version.ok_or_else(|| ModelError::Refused("the model has learned nothing yet".into()))?;
+    let classes = version.learner.classes();
+    let photo = |(class, image, source): (Class, &Image, &str)| Photo {
+        class: classes.name(class).to_string(),
+        source: source.to_owned(),
+        image: image.clone(),
+        digest: Digest::of(image),
+    };
+    let training: Vec<Photo> = version.stored().map(photo).collect();
+    if training.is_empty() {
+        return Err(ModelError::Refused("the memory is empty: there is nothing to learn again".into()));
+    }
+    Ok(Split { training, ..Split::default() })
 }
 
 /// Sets a learner's schedule and memory for a session.
@@ -229,6 +266,7 @@ fn add_photos(version: &mut Scratch, split: Split) {
     for photo in split.training {
         let class = classes.find(&photo.class).expect("the classes of a session are known");
         version.learned.insert(photo.digest, class);
+        version.once.remove(&photo.digest);
         let origin = Origin { digest: photo.digest, source: photo.source };
         version.origins.entry(Digest::of(&photo.image)).or_default().push(origin);
     }
@@ -240,7 +278,7 @@ mod tests {
     use rehearsal::{config::PartialConfig, network::BackboneKind};
 
     use super::*;
-    use crate::{SessionOptions, test_photos};
+    use crate::{AcceptanceCheck, SessionOptions, Share, test_photos};
 
     const SHAPE: rehearsal_data::ImageShape = rehearsal_data::ImageShape { height: 16, width: 16, channels: 3 };
 
@@ -332,6 +370,38 @@ mod tests {
     }
 
     #[test]
+    fn what_is_remembered_is_learned_again_without_being_remembered_twice() {
+        let place = tempfile::tempdir().unwrap();
+        let again = |name: &str, observer: &mut (dyn LearnObserver + Send)| {
+            let mut model = Model::open_or_create(&place.path().join(name)).unwrap();
+            if model.is_empty() {
+                model.learn(session(photos(&["boots", "clogs"])), &mut ()).unwrap();
+            }
+            let session = Session { again: true, ..session(Vec::new()) };
+            (model.learn(session, observer).unwrap(), model)
+        };
+        let (whole, model) = again("whole.model", &mut ());
+        let (first, second) = (model.version(1).unwrap(), model.version(2).unwrap());
+        let (first, second) = (scratch_of(&first).unwrap(), scratch_of(&second).unwrap());
+        assert_eq!(first.learner.memory(), second.learner.memory());
+        assert_eq!((first.origins.clone(), &first.learned), (second.origins.clone(), &second.learned));
+        assert!(first.learner.network().state() != second.learner.network().state(), "it was trained");
+        assert_eq!(second.learner.calibration_images(), Some(26));
+        let mut observer = Stopping::default();
+        let (parted, again) = loop {
+            match again("parted.model", &mut observer) {
+                (Outcome::Stopped, _) => {}
+                ended => break ended,
+            }
+        };
+        assert!(parted == whole && observer.0.len() == 24, "stopped after every step: {:?}", observer.0);
+        assert!(learner_of(&again).network().state() == second.learner.network().state());
+        let mut empty = Model::open_or_create(&place.path().join("empty.model")).unwrap();
+        let nothing = Session { again: true, ..session(Vec::new()) };
+        assert!(matches!(empty.learn(nothing, &mut ()), Err(ModelError::Refused(_))));
+    }
+
+    #[test]
     fn a_session_that_diverges_leaves_the_model_as_it_was() {
         let place = tempfile::tempdir().unwrap();
         let mut model = Model::open_or_create(&place.path().join("shop.model")).unwrap();
@@ -357,7 +427,8 @@ mod tests {
         assert_eq!(again, Outcome::NothingNew { images: 10 });
         test_photos::write_folder(&place.path().join("more"), &["c", "d"], 10);
         let mut session = test_photos::session(&model, &place.path().join("more"));
-        (session.options.max_forgetting, session.options.keep) = (Some(0.0), Some(3));
+        session.options.check = AcceptanceCheck::AtMost(Share::new(0.0).unwrap());
+        session.options.keep = Some(3);
         let Outcome::Learned(report) = model.learn(session, &mut ()).unwrap() else { panic!("nothing was learned") };
         let lost = report.old.unwrap().points_lost() > 0.0;
         assert_eq!((report.accepted, model.settings().current), (!lost, if lost { 1 } else { 2 }));

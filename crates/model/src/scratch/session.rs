@@ -24,6 +24,8 @@ pub struct Session {
     pub settings: PartialConfig,
     /// Memory, holdout set, acceptance check.
     pub options: SessionOptions,
+    /// Learns once more what the memory holds, instead of photos.
+    pub again: bool,
     /// Whether the `BatchNorm` running statistics are recalibrated from the memory.
     pub recalibrate: bool,
     /// The time between checkpoints.
@@ -38,9 +40,15 @@ impl Session {
             shape,
             settings: PartialConfig::default(),
             options: SessionOptions::default(),
+            again: false,
             recalibrate: true,
             checkpoint_every: Duration::from_secs(20),
         }
+    }
+
+    /// Of no photos: once more what the memory holds.
+    pub fn again(shape: ImageShape) -> Self {
+        Self { again: true, ..Self::new(Vec::new(), shape) }
     }
 
     /// Refuses photos of another shape than the session's, or a session of another shape than the model's.

@@ -8,12 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rehearsal::sample::Class;
 
 use super::{Photo, Scratch};
-use crate::Digest;
+use crate::{Digest, Relabel, exact::FEWEST};
 
 /// One image in ten is held out.
 const ONE_IN: u64 = 10;
-/// A class has a holdout image once it has five images; at most one in five is held out.
-const FEWEST: usize = 5;
 
 /// The images of a session.
 #[derive(Debug, Default)]
@@ -24,8 +22,8 @@ pub(crate) struct Split {
     pub holdout: Vec<Photo>,
     /// How many are of earlier sessions.
     pub seen_before: usize,
-    /// How many of these have another class now.
-    pub seen_as_another: usize,
+    /// Those of them that have another class now.
+    pub as_another: Vec<Relabel>,
     /// How many are duplicates in this session.
     pub twice: usize,
     /// The paths of a duplicate in two classes.
@@ -39,11 +37,14 @@ pub(crate) fn split(photos: Vec<Photo>, version: Option<&Scratch>, per_class: us
     let class_of = |name: &str| version.and_then(|version| version.learner.classes().find(name));
     let mut by_class: BTreeMap<String, Vec<Photo>> = BTreeMap::new();
     let mut first: BTreeMap<Digest, (String, String)> = BTreeMap::new();
+    let mut as_another: BTreeMap<(String, String), usize> = BTreeMap::new();
     for photo in photos {
         let digest = photo.digest;
         if let Some(class) = known.get(&digest) {
             split.seen_before += 1;
-            split.seen_as_another += usize::from(class_of(&photo.class) != Some(*class));
+            if let Some(version) = version.filter(|_| class_of(&photo.class) != Some(*class)) {
+                *as_another.entry((version.learner.classes().name(*class).to_string(), photo.class)).or_default() += 1;
+            }
         } else if let Some((class, source)) = first.get(&digest) {
             split.twice += 1;
             if *class != photo.class && split.in_two_classes.is_none() {
@@ -54,6 +55,7 @@ pub(crate) fn split(photos: Vec<Photo>, version: Option<&Scratch>, per_class: us
             by_class.entry(photo.class.clone()).or_default().push(photo);
         }
     }
+    split.as_another = as_another.into_iter().map(|((from, to), photos)| Relabel { from, to, photos }).collect();
     for (name, photos) in by_class {
         let class = class_of(&name);
         let of_class = |class: Class| {
@@ -61,7 +63,10 @@ pub(crate) fn split(photos: Vec<Photo>, version: Option<&Scratch>, per_class: us
             (asked, known.values().filter(|known| **known == class).count())
         };
         let (asked, before) = class.map_or((0, 0), of_class);
-        let held_out = held_out(&photos, asked, before + photos.len(), per_class);
+        // What was learned once does not measure.
+        let is_fresh = |photo: &&Photo| version.is_none_or(|version| !version.once.contains(&photo.digest));
+        let fresh = photos.iter().filter(is_fresh).map(|photo| photo.digest).collect();
+        let held_out = held_out(fresh, asked, before + photos.len(), per_class);
         for photo in photos {
             if held_out.contains(&photo.digest) { split.holdout.push(photo) } else { split.training.push(photo) }
         }
@@ -70,9 +75,9 @@ pub(crate) fn split(photos: Vec<Photo>, version: Option<&Scratch>, per_class: us
 }
 
 /// The new images of a class to hold out, if `before` of its `total` images are already.
-fn held_out(photos: &[Photo], asked: usize, total: usize, per_class: usize) -> BTreeSet<Digest> {
+fn held_out(all: BTreeSet<Digest>, asked: usize, total: usize, per_class: usize) -> BTreeSet<Digest> {
+    // A class has a holdout image once it has five images; at most one in five is held out.
     let most = per_class.min(total / FEWEST).saturating_sub(asked);
-    let all: BTreeSet<Digest> = photos.iter().map(|photo| photo.digest).collect();
     let chosen: BTreeSet<Digest> =
         all.iter().copied().filter(|digest| digest.number() % ONE_IN == 0).take(most).collect();
     // A class without one by chance gets one.

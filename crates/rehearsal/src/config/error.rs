@@ -16,7 +16,10 @@ use crate::{
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ConfigError {
-    /// A setting that does not exist, or a value that it cannot have.
+    /// A setting that does not exist.
+    #[error("{}unknown setting `{name}`{}", at(*line), nearest.map(|n| format!(": did you mean `{n}`?")).unwrap_or_default())]
+    NoSetting { line: Option<usize>, name: String, nearest: Option<&'static str> },
+    /// A setting that cannot be read, or cannot have its value.
     #[error("{}{}{why}", at(*line), named(setting.as_ref()))]
     Unreadable { line: Option<usize>, setting: Option<String>, why: String },
     /// A device that this program cannot use.
@@ -91,7 +94,10 @@ pub enum ConfigError {
     )]
     OtherVersion { found: &'static str, expected: String },
     /// Another custom part than the config names.
-    #[error("the {kind} should be {expected}, but {found} was given")]
+    #[error(
+        "the {kind} should be {expected}, but {found} was given: give the custom parts that it was made with, \
+         by `Learner::load_with` or `Experiment::resume_with_parts`"
+    )]
     OtherPart { kind: &'static str, expected: String, found: String },
 }
 

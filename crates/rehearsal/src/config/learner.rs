@@ -51,7 +51,8 @@ pub struct LearnerConfig {
     pub batch: usize,
     /// Seeds every draw.
     pub seed: u64,
-    /// Threads; results do not depend on it.
+    /// Threads; results do not depend on it. A file of a model does not say it (0).
+    #[serde(default = "one", skip_serializing_if = "is_zero")]
     pub threads: usize,
     /// Where tensors live.
     pub device: DeviceName,
@@ -218,6 +219,10 @@ impl NetworkConfig {
     }
 }
 
+fn one() -> usize {
+    1
+}
+
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn is_zero(number: &usize) -> bool {
     *number == 0
@@ -226,8 +231,8 @@ fn is_zero(number: &usize) -> bool {
 impl LearnerConfig {
     /// The method, before its first step, for so many channels of an input.
     pub(crate) fn build_method(&self, channels: usize) -> Box<dyn Method> {
-        // Of a pre-trained backbone features have a length of 1, unless there is a hidden layer behind them.
-        let is_unit = self.network.backbone.pretrained().is_some() && self.network.hidden == 0;
+        // Of a pre-trained backbone features have a length of 1. The units of a random hidden layer behind it are as small.
+        let is_unit = self.network.backbone.pretrained().is_some();
         self.method.build(if is_unit { feature_scale(channels) } else { 1.0 })
     }
 }

@@ -4,7 +4,7 @@ use std::{fmt::Display, path::PathBuf, str::FromStr};
 
 use rehearsal_data::{Chain, Dataset};
 use rehearsal_runs::{Setting, settings_table};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{ConfigError, Insertion, Recalibrate};
 use crate::{
@@ -60,8 +60,11 @@ macro_rules! read_text {
     (switch $given:expr, $name:expr, $text:expr) => {
         $given = Some(read($name, $text)?)
     };
-    ($other:ident $given:expr, $name:expr, $text:expr) => {
-        return Err(only_in_files($name))
+    (file $given:expr, $name:expr, $text:expr) => {
+        $given = Some(read_toml($name, $text)?)
+    };
+    (run $given:expr, $name:expr, $text:expr) => {
+        return Err(no_setting(None, $name))
     };
 }
 
@@ -92,14 +95,15 @@ macro_rules! settings {
                 Completed { $($name: completed!(self.$name, $default($($value)*)),)* }
             }
 
-            /// Sets a setting from the text that stands for it on a command line: a word, a number, a path.
+            /// Sets a setting from the text that stands for it on a command line: a word, a number, a path, or a
+            /// list as TOML writes it.
             ///
             /// # Errors
             /// There is no such setting, or it cannot have that value.
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), ConfigError> {
                 match name.replace('-', "_").as_str() {
                     $(stringify!($name) => read_text!($place self.$name, name, text),)*
-                    _ => return Err(only_in_files(name)),
+                    _ => return Err(no_setting(None, name)),
                 }
                 Ok(())
             }
@@ -124,10 +128,7 @@ impl PartialConfig {
     pub fn parse(toml: &str) -> Result<Self, ConfigError> {
         toml::from_str(toml).map_err(|error: toml::de::Error| {
             let line = 1 + error.span().map_or(0, |span| toml[..span.start].matches('\n').count());
-            // Of a setting that does not exist the message says the name.
-            let setting = toml::from_str(toml).ok().and_then(|table| unreadable(&table));
-            let setting = setting.filter(|name| Setting::find(name).is_some());
-            ConfigError::Unreadable { line: Some(line), setting, why: error.message().trim().to_owned() }
+            refusal(Some(line), toml::from_str(toml).ok().as_ref(), &error)
         })
     }
 
@@ -136,11 +137,7 @@ impl PartialConfig {
     /// # Errors
     /// A key is not known, or a value cannot be.
     pub fn from_settings(settings: &toml::Table) -> Result<Self, ConfigError> {
-        settings.clone().try_into().map_err(|error: toml::de::Error| ConfigError::Unreadable {
-            line: None,
-            setting: unreadable(settings),
-            why: error.message().trim().to_owned(),
-        })
+        settings.clone().try_into().map_err(|error: toml::de::Error| refusal(None, Some(settings), &error))
     }
 
     /// What both say; if they differ, `other`. What the file says only because of a value that
@@ -191,6 +188,15 @@ impl PartialConfig {
     }
 }
 
+/// What is wrong with settings that cannot be read; nothing is known of them if they are not even TOML.
+fn refusal(line: Option<usize>, settings: Option<&toml::Table>, error: &toml::de::Error) -> ConfigError {
+    let setting = settings.and_then(unreadable);
+    match setting {
+        Some(name) if Setting::find(&name).is_none() => no_setting(line, &name),
+        setting => ConfigError::Unreadable { line, setting, why: error.message().trim().to_owned() },
+    }
+}
+
 /// A setting whose value cannot be read, or that does not exist.
 fn unreadable(settings: &toml::Table) -> Option<String> {
     let alone = |(name, value): &(&String, &toml::Value)| {
@@ -209,9 +215,20 @@ fn read<T: FromStr<Err: Display>>(name: &str, text: &str) -> Result<T, ConfigErr
     })
 }
 
-fn only_in_files(name: &str) -> ConfigError {
-    let why = "there is no such setting, or only in files".to_owned();
-    ConfigError::Unreadable { line: None, setting: Some(name.to_owned()), why }
+/// A word, a number or a list, as TOML writes it; quotes around a word may be left out.
+fn read_toml<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, ConfigError> {
+    let written = toml::from_str::<toml::Table>(&format!("value = {text}")).ok().filter(|table| table.len() == 1);
+    let value = written.and_then(|mut table| table.remove("value"));
+    let value = value.unwrap_or_else(|| toml::Value::String(text.to_owned()));
+    value.try_into().map_err(|error: toml::de::Error| ConfigError::Unreadable {
+        line: None,
+        setting: Some(name.to_owned()),
+        why: error.message().trim().to_owned(),
+    })
+}
+
+fn no_setting(line: Option<usize>, name: &str) -> ConfigError {
+    ConfigError::NoSetting { line, name: name.to_owned(), nearest: Setting::nearest(name).map(|setting| setting.name) }
 }
 
 /// As text, without quotes.

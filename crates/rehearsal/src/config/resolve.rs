@@ -41,6 +41,7 @@ impl PartialConfig {
             recalibrate: given.recalibrate,
             checkpoint_minutes: given.checkpoint_minutes,
             diagnostics: given.diagnostics,
+            test_every: given.test_every,
             tensorboard: given.tensorboard,
         };
         config.check()?;

@@ -120,9 +120,15 @@ impl Experiment {
         let tested = progress.matrix.tasks_seen() == cursor.task
             && rows(recalibration.is_some(), self.journal.config.recalibrate != Recalibrate::Off, images)
             && rows(second.is_some(), self.journal.config.recalibrate == Recalibrate::Both, second_rows);
+        let in_task = progress.task_incremental.as_ref().is_none_or(|matrix| matrix.tasks_seen() == cursor.task);
+        let inside = progress.inside.iter().all(|test| test.step <= cursor.steps);
         let watched = progress.diagnostics.is_some() == self.journal.config.diagnostics;
         let counters = progress.diagnostics.as_ref().is_none_or(|seen| seen.fits(learner.network(), cursor.task));
-        if tested && watched && counters { Ok(()) } else { Err("its counters are not those of its cursor".into()) }
+        if tested && in_task && inside && watched && counters {
+            Ok(())
+        } else {
+            Err("its counters are not those of its cursor".into())
+        }
     }
 }
 

@@ -2,16 +2,22 @@
 
 use std::{ops::ControlFlow, path::Path, time::Instant};
 
+use rehearsal_measure::InsideTest;
 use rehearsal_runs::{DirectoryError, RunDirectory};
 use serde::Serialize;
 
-use super::{Board, DataUsed, ExperimentError, LastStep, Progress};
+use super::{
+    Board, DataUsed, ExperimentError, LastStep, Progress,
+    testing::{Correct, shares},
+};
 use crate::{
     clock::Clock,
     config::Config,
     learner::Learner,
     network::Network,
     observer::{Observer, StepEvent},
+    sample::TaskId,
+    stream::Stream,
 };
 
 /// A run's settings and counters, and where they are written.
@@ -77,6 +83,7 @@ impl Journal {
 /// Logs every step of a task, saves from time to time, and passes the events on.
 pub(super) struct Recorder<'a> {
     journal: &'a mut Journal,
+    stream: &'a Stream,
     observer: &'a mut dyn Observer,
     saved: Instant,
     /// Of the current step.
@@ -88,8 +95,8 @@ pub(super) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub fn new(journal: &'a mut Journal, observer: &'a mut dyn Observer) -> Self {
-        Self { journal, observer, saved: Instant::now(), clock: Clock::start(), before: None, failed: None }
+    pub fn new(journal: &'a mut Journal, stream: &'a Stream, observer: &'a mut dyn Observer) -> Self {
+        Self { journal, stream, observer, saved: Instant::now(), clock: Clock::start(), before: None, failed: None }
     }
 
     /// An error if something could not be written.
@@ -106,6 +113,7 @@ impl<'a> Recorder<'a> {
             progress.phases.diagnostics += clock.seconds();
         }
         self.journal.log(event)?;
+        self.test_inside(event)?;
         self.journal.progress.count_seconds(event.task, self.clock.seconds());
         if self.observer.step(event).is_break() {
             return Ok(ControlFlow::Break(()));
@@ -115,6 +123,18 @@ impl<'a> Recorder<'a> {
             self.saved = Instant::now();
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Tests on all tasks begun if it is time to; after the last step of a task it is tested anyway.
+    fn test_inside(&mut self, event: &StepEvent) -> Result<(), ExperimentError> {
+        let is_time = self.journal.config.test_every.is_some_and(|every| event.step.is_multiple_of(every as u64));
+        if is_time && event.task_step < event.task_steps {
+            let clock = Clock::start();
+            let correct = Correct::of(event.learner, self.stream, TaskId(event.task as u16))?;
+            self.journal.progress.inside.push(InsideTest { step: event.step, accuracy: shares(&correct.among_all) });
+            self.journal.progress.phases.evaluation += clock.seconds();
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a run has come to, besides its learner.
 
-use rehearsal_measure::AccuracyMatrix;
+use rehearsal_measure::{AccuracyMatrix, InsideTest};
 use rehearsal_runs::{Computed, LogPosition, Recalibrations};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,16 @@ pub struct Progress {
     /// Accuracies after recalibrating, if both were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recalibrated: Option<AccuracyMatrix>,
+    /// Accuracies among the classes of each task alone; none in checkpoints of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_incremental: Option<AccuracyMatrix>,
+    /// The tests inside tasks, if they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<InsideTest>,
+    /// What was known of tasks before they were learned, if all their classes had appeared: accuracy among their
+    /// classes, minus what guessing gets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ahead: Vec<f64>,
     /// Seconds spent on each task.
     pub task_seconds: Vec<f64>,
     /// Seconds by what they were spent on.

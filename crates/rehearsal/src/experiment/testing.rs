@@ -6,11 +6,21 @@ use crate::{
     clock::Clock,
     config::Recalibrate,
     learner::{Learner, Recalibration},
-    sample::TaskId,
+    sample::{Class, Sample, TaskId},
+    stream::Stream,
 };
 
-/// For each task so far and each of its test images, 1 if the prediction among the classes seen was right, else 0.
-type Correct = Vec<Vec<u8>>;
+/// For each task so far and each of its test images, 1 if the prediction was right, else 0.
+type Right = Vec<Vec<u8>>;
+
+/// What a learner gets right.
+#[derive(Default)]
+pub(super) struct Correct {
+    /// Among the classes seen: class-incremental.
+    pub(super) among_all: Right,
+    /// Among the classes of the image's task: task-incremental.
+    pub(super) in_task: Right,
+}
 
 /// A test on all tasks so far.
 #[derive(Default)]
@@ -26,7 +36,7 @@ impl Tested {
     pub(super) fn predictions(&self) -> (Vec<u8>, Option<Vec<u8>>) {
         let done = matches!(self.recalibration, Some(Recalibration::Done { .. }));
         let recalibrated = self.recalibrated.as_ref().filter(|_| done);
-        (self.correct.concat(), recalibrated.map(|correct| correct.concat()))
+        (self.correct.among_all.concat(), recalibrated.map(|correct| correct.among_all.concat()))
     }
 }
 
@@ -35,8 +45,9 @@ impl Experiment {
     pub(super) fn test(&mut self, after: TaskId) -> Result<Vec<f64>, ExperimentError> {
         let clock = Clock::start();
         let tested = self.examine(after)?;
-        let row = shares(&tested.correct);
-        let recalibrated = tested.recalibrated.as_ref().map(shares);
+        let row = shares(&tested.correct.among_all);
+        let recalibrated = tested.recalibrated.as_ref().map(|correct| shares(&correct.among_all));
+        let ahead = self.ahead_of(after)?;
         let seconds = clock.seconds();
         self.journal.progress.phases.evaluation += seconds;
         self.journal.progress.count_seconds(after.index(), seconds);
@@ -50,6 +61,10 @@ impl Experiment {
         if let (Some(matrix), Some(row)) = (&mut self.journal.progress.recalibrated, recalibrated) {
             matrix.push_row(row).expect(one_for_each);
         }
+        if let Some(matrix) = &mut self.journal.progress.task_incremental {
+            matrix.push_row(shares(&tested.correct.in_task)).expect(one_for_each);
+        }
+        self.journal.progress.ahead.extend(ahead);
         if let (Some(counters), Some(became)) = (&mut self.journal.progress.recalibration, tested.recalibration) {
             let (images, why_not) = match became {
                 Recalibration::Done { images } => (Some(images), None),
@@ -84,17 +99,46 @@ impl Experiment {
     }
 
     fn correct(&self, learner: &Learner, after: TaskId) -> Result<Correct, ExperimentError> {
-        let of_task = |task: TaskId| {
-            let samples = self.stream.test(task)?;
-            let predicted = learner.classify(&samples)?;
-            Ok(samples.iter().zip(predicted).map(|(sample, class)| u8::from(sample.label == class)).collect())
-        };
-        self.stream.tasks().take(after.index() + 1).map(of_task).collect()
+        Correct::of(learner, &self.stream, after)
+    }
+
+    /// What is known of the next task before it is learned: the accuracy among its classes, minus what guessing
+    /// gets; none if it brings classes that have not appeared, of which nothing can be known.
+    fn ahead_of(&self, task: TaskId) -> Result<Option<f64>, ExperimentError> {
+        let Some(next) = self.stream.tasks().nth(task.index() + 1) else { return Ok(None) };
+        let classes = self.stream.tested_classes(next);
+        if classes.is_empty() || classes.iter().any(|class| class.index() >= self.learner.classes().seen()) {
+            return Ok(None);
+        }
+        let (_, right) = right(&self.learner, &self.stream, next)?;
+        Ok(Some(share(&right) - 1.0 / classes.len() as f64))
     }
 }
 
+impl Correct {
+    /// Tests on all tasks up to one, which has begun.
+    pub(super) fn of(learner: &Learner, stream: &Stream, task: TaskId) -> Result<Self, ExperimentError> {
+        let each = stream.tasks().take(task.index() + 1).map(|task| right(learner, stream, task));
+        let (among_all, in_task) = each.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        Ok(Self { among_all, in_task })
+    }
+}
+
+/// Which test images of a task are classified right, among all classes and among those of the task.
+fn right(learner: &Learner, stream: &Stream, task: TaskId) -> Result<(Vec<u8>, Vec<u8>), ExperimentError> {
+    let samples = stream.test(task)?;
+    let predicted = learner.classify_among(&samples, &stream.tested_classes(task))?;
+    let right = |(sample, (all, in_task)): (&Sample, (Class, Option<Class>))| {
+        (u8::from(sample.label == all), u8::from(Some(sample.label) == in_task))
+    };
+    Ok(samples.iter().zip(predicted).map(right).unzip())
+}
+
 /// The accuracy on each task.
-fn shares(correct: &Correct) -> Vec<f64> {
-    let share = |right: &Vec<u8>| right.iter().map(|&right| f64::from(right)).sum::<f64>() / right.len() as f64;
-    correct.iter().map(share).collect()
+pub(super) fn shares(right: &Right) -> Vec<f64> {
+    right.iter().map(|right| share(right)).collect()
+}
+
+fn share(right: &[u8]) -> f64 {
+    right.iter().map(|&right| f64::from(right)).sum::<f64>() / right.len() as f64
 }

@@ -1,6 +1,6 @@
 //! Asking a learner what it sees. Nothing of it changes, so that many threads may ask while a clone learns.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use burn::tensor::Tensor;
 
@@ -106,9 +106,31 @@ impl Learner {
     /// # Errors
     /// An image is of another size.
     pub fn classify(&self, samples: &[Sample]) -> Result<Vec<Class>, LearnerError> {
+        Ok(self.logits_of(samples)?.iter().map(|logits| Class(highest(logits) as u16)).collect())
+    }
+
+    /// For each sample the most likely of all classes, as [`Learner::classify`], and the most likely of some.
+    ///
+    /// # Errors
+    /// An image is of another size.
+    pub(crate) fn classify_among(
+        &self,
+        samples: &[Sample],
+        some: &BTreeSet<Class>,
+    ) -> Result<Vec<(Class, Option<Class>)>, LearnerError> {
+        let best = |logits: &Vec<f32>| {
+            let of_some: Vec<(Class, f32)> =
+                some.iter().filter_map(|class| Some((*class, *logits.get(class.index())?))).collect();
+            let among = of_some.iter().map(|&(_, logit)| logit).collect::<Vec<_>>();
+            (Class(highest(logits) as u16), of_some.get(highest(&among)).map(|&(class, _)| class))
+        };
+        Ok(self.logits_of(samples)?.iter().map(best).collect())
+    }
+
+    fn logits_of(&self, samples: &[Sample]) -> Result<Vec<Vec<f32>>, LearnerError> {
         let images = samples.iter().map(|sample| &sample.image);
         self.check_images(images.clone())?;
-        Ok(self.logits(&images.collect::<Vec<_>>())?.iter().map(|logits| Class(highest(logits) as u16)).collect())
+        self.logits(&images.collect::<Vec<_>>())
     }
 
     /// The logits of the classes that have appeared, a row for each image; −∞ for a retired class.

@@ -33,7 +33,7 @@ impl Learner {
             let sample = self.memory.slots()[retrieved.slot.0].sample.clone();
             Replayed { sample, retrieved }
         };
-        let mut draw = || self.retrieval.retrieve(&self.memory, &mut probe, &mut rng);
+        let mut draw = || self.retrieval.retrieve(self.config.replay.retrieved, &self.memory, &mut probe, &mut rng);
         let drawn = (0..draws).map(|_| draw().into_iter().map(replayed).collect()).collect();
         (drawn, probe.finish())
     }

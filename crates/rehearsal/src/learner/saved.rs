@@ -167,7 +167,7 @@ impl Learner {
             head: self.method.head(),
             predictor: checks::predictor(self),
             calibration: self.calibration_images().map(|images| CalibrationHeader { images }),
-            config: self.config.clone(),
+            config: self.config_in(extra.as_ref()),
             position: self.cursor,
             memory: MemoryHeader {
                 capacity: self.memory.capacity(),
@@ -176,6 +176,12 @@ impl Learner {
             run,
             extra,
         }
+    }
+
+    /// A version of a model is the same on any number of threads, so it does not say how many.
+    fn config_in(&self, extra: Option<&serde_json::Value>) -> LearnerConfig {
+        let threads = if extra.is_some() { 0 } else { self.config.threads };
+        LearnerConfig { threads, ..self.config.clone() }
     }
 
     fn arrays(&self) -> Vec<ArrayToWrite<'_>> {

@@ -14,17 +14,15 @@ use crate::{
 /// See the module.
 #[derive(Clone, Copy, Debug)]
 pub struct Aser {
-    /// How many to retrieve.
-    pub count: usize,
     /// How values are computed.
     pub shapley: ShapleyOptions,
 }
 
 impl Retrieval for Aser {
     /// At random until more samples were seen than fit.
-    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
+    fn retrieve(&self, count: usize, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
         if memory.samples_seen() <= memory.capacity() as u64 {
-            return memory.draw(self.count, rng).into_iter().map(Retrieved::from).collect();
+            return memory.draw(count, rng).into_iter().map(Retrieved::from).collect();
         }
         let candidates = memory.draw_by_class(PER_CLASS, &[], rng);
         let cooperative = memory.draw_by_class(PER_CLASS, &candidates, rng);
@@ -32,7 +30,7 @@ impl Retrieval for Aser {
         let (among, friends) = (points(&candidates), points(&cooperative));
         let new = Points::new(probe.incoming_features(), probe.incoming());
         let scores = self.scores(&among, &friends, &new);
-        descending(&scores).into_iter().take(self.count).map(|index| candidates[index].into()).collect()
+        descending(&scores).into_iter().take(count).map(|index| candidates[index].into()).collect()
     }
 }
 
@@ -74,7 +72,7 @@ mod tests {
     };
 
     fn aser(score: ShapleyScore, neighbours: usize) -> Aser {
-        Aser { count: 10, shapley: ShapleyOptions { score, neighbours } }
+        Aser { shapley: ShapleyOptions { score, neighbours } }
     }
 
     #[test]
@@ -122,7 +120,7 @@ mod tests {
         let mut rng = Rng::new(0, RngStream::Retrieval, &[]);
         let retrieve = |memory: &Memory, rng: &mut Rng| {
             let mut probe = Bytes(memory, vec![sample(0, 3)], 0);
-            let slots = aser(ShapleyScore::Asvm, 3).retrieve(memory, &mut probe, rng);
+            let slots = aser(ShapleyScore::Asvm, 3).retrieve(10, memory, &mut probe, rng);
             (slots.len(), probe.2)
         };
         assert_eq!(retrieve(&memory, &mut rng), (6, 0), "random: all that there are");

@@ -16,7 +16,7 @@ pub struct LossChange {
 }
 
 impl Retrieval for LossChange {
-    fn retrieve(&self, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
+    fn retrieve(&self, _: usize, memory: &Memory, probe: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
         // A side that asks for nothing is neither drawn nor scored.
         let mut draw = |wanted: usize| if wanted == 0 { Vec::new() } else { memory.draw(self.candidates, rng) };
         let (for_high, for_low) = (draw(self.high), draw(self.low));
@@ -106,7 +106,8 @@ mod tests {
             let memory = full(&vec![0; stored]);
             let mut probe = Counting(Vec::new());
             let retrieval = LossChange { high, low, candidates: 50 };
-            let slots = retrieval.retrieve(&memory, &mut probe, &mut Rng::new(7, RngStream::Retrieval, &[]));
+            let slots =
+                retrieval.retrieve(high + low, &memory, &mut probe, &mut Rng::new(7, RngStream::Retrieval, &[]));
             (slots, probe.0)
         };
         let (slots, asked) = retrieve(100, 5, 5);

@@ -10,21 +10,18 @@ const WARM_UP: u64 = 40;
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
-pub struct MemoryMatch {
-    /// How many pairs.
-    pub pairs: usize,
-}
+pub struct MemoryMatch;
 
 impl Retrieval for MemoryMatch {
     /// The drawn, then their partners in the same order; at random where the memory has no such pairs.
-    fn retrieve(&self, memory: &Memory, _: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
+    fn retrieve(&self, count: usize, memory: &Memory, _: &mut dyn Probe, rng: &mut Rng) -> Vec<Retrieved> {
         if memory.samples_seen() <= WARM_UP {
             return Vec::new();
         }
-        let by_class = memory.by_class();
-        let enough = memory.len() >= 2 * self.pairs;
-        let matched = enough.then(|| (0..TRIES).find_map(|_| matched(memory, &by_class, self.pairs, rng))).flatten();
-        let slots = matched.unwrap_or_else(|| memory.draw(2 * self.pairs, rng));
+        let (pairs, by_class) = (count / 2, memory.by_class());
+        let enough = memory.len() >= 2 * pairs;
+        let matched = enough.then(|| (0..TRIES).find_map(|_| matched(memory, &by_class, pairs, rng))).flatten();
+        let slots = matched.unwrap_or_else(|| memory.draw(2 * pairs, rng));
         slots.into_iter().map(Retrieved::from).collect()
     }
 }
@@ -61,7 +58,7 @@ mod tests {
             memory.place(sample(0, 0).into(), None);
         }
         let mut rng = Rng::new(seed, RngStream::Retrieval, &[]);
-        let slots = MemoryMatch { pairs }.retrieve(&memory, &mut (), &mut rng);
+        let slots = MemoryMatch.retrieve(2 * pairs, &memory, &mut (), &mut rng);
         slots.into_iter().map(|retrieved| (retrieved.slot.0, memory.label(retrieved.slot).0)).collect()
     }
 
@@ -86,7 +83,7 @@ mod tests {
     fn nothing_until_more_than_the_warm_up_were_seen() {
         let retrieved = |labels: &[u16]| {
             let memory = full(labels);
-            MemoryMatch { pairs: 5 }.retrieve(&memory, &mut (), &mut Rng::new(0, RngStream::Retrieval, &[])).len()
+            MemoryMatch.retrieve(10, &memory, &mut (), &mut Rng::new(0, RngStream::Retrieval, &[])).len()
         };
         assert_eq!((retrieved(&[0; 40]), retrieved(&[0; 41])), (0, 10));
     }

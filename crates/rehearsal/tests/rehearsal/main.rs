@@ -13,3 +13,4 @@ mod kernels;
 mod recalibration;
 mod resealed;
 mod streams;
+mod ways_of_testing;

@@ -6,7 +6,7 @@ use rehearsal::{
     config::PartialConfig,
     datasets::{DataError, Source, Split},
     experiment::{Experiment, Outcome},
-    learner::Samples,
+    learner::{Parts, Samples},
     sample::{Image, ImageShape, Sample, TaskId},
     stream::{ClassOrder, Plan, Stream, StreamError, StreamKind},
 };
@@ -224,6 +224,18 @@ fn whole_runs_of_the_new_streams() {
     assert_eq!(run("size = 16"), (5, 30, 100, 10, 16));
     assert_eq!(run("method = 'joint'\nstream = 'blurry'"), (1, 150, 100, 10, 28), "five epochs of all");
     assert_eq!(run(&format!("method = 'joint'\n{listed}")), (1, 24, 40, 4, 28), "two epochs of all");
+}
+
+/// The red of an image is its class in every domain, so what is known after the first domain is all there is to know.
+#[test]
+fn what_is_known_of_the_next_domain_is_forward_transfer() {
+    let settings = PartialConfig::parse(
+        "stream = 'domain-incremental'\ntasks = 3\nmethod = 'ncm'\nbackbone = 'pixels'\nbatch = 2",
+    );
+    let source = Arc::new(Small::new(4, &[0, 1, 2], &[0, 1, 2], 4));
+    let experiment = Experiment::with_parts(&settings.unwrap(), source, Parts::new()).unwrap();
+    let Outcome::Finished(record, _) = experiment.run(&mut ()).unwrap() else { panic!("stopped") };
+    assert_eq!((record.accuracy, record.forward_transfer), (Some(1.0), Some(0.75)), "guessing gets a quarter");
 }
 
 #[test]

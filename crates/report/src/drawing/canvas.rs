@@ -6,6 +6,7 @@
 use std::fmt::{Arguments, Write};
 
 use super::{palette::Style, text::FAMILY};
+use crate::text::escaped;
 
 /// The colour of text.
 const INK: &str = "#222222";
@@ -155,11 +156,4 @@ fn listed(points: &[(f64, f64)]) -> String {
 
 fn tipped(tip: Option<&str>) -> String {
     tip.map_or(String::new(), |tip| format!(" data-tip=\"{}\"", escaped(tip)))
-}
-
-/// Text escaped for XML and HTML, attributes included.
-pub fn escaped(text: &str) -> String {
-    // XML cannot hold control characters, not even escaped.
-    let text: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -8,6 +8,17 @@ use super::{
 const TITLE: f64 = 14.0;
 const SUBTITLE: f64 = 11.5;
 
+/// Where a figure stands, which decides its width and whether it says what it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Alone, in a file: with its title.
+    Titled,
+    /// Below a heading or above a caption that says what it is about.
+    Bare,
+    /// The same on the screen of a phone: panels stand below each other.
+    Narrow,
+}
+
 /// The title and the subtitle as lines that fit a figure.
 pub struct Head {
     title: Vec<String>,
@@ -15,9 +26,9 @@ pub struct Head {
 }
 
 impl Head {
-    /// Empty if `bare`: a paper's caption says what a figure is about.
-    pub fn new(title: &str, subtitle: &str, widest: f64, bare: bool) -> Self {
-        if bare {
+    /// Empty unless the figure stands alone.
+    pub fn new(title: &str, subtitle: &str, widest: f64, form: Form) -> Self {
+        if form != Form::Titled {
             return Self { title: Vec::new(), subtitle: Vec::new() };
         }
         // Bold letters are wider than those that are measured.

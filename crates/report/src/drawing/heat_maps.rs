@@ -2,7 +2,7 @@
 
 use super::{
     canvas::{Anchor, Canvas},
-    head::Head,
+    head::{Form, Head},
     text::{width, wrapped},
 };
 
@@ -32,6 +32,8 @@ pub struct HeatMap {
     pub title: String,
     /// Values with what a reader who points at them is told; none where there is no value.
     pub cells: Vec<Vec<Option<(f64, String)>>>,
+    /// What numbers rows and columns have, if not 1, 2, 3 and so on.
+    pub numbers: Vec<usize>,
 }
 
 /// From nothing to everything: lightness falls evenly, so that it reads in grey too.
@@ -41,27 +43,45 @@ const RAMP: [(f64, f64, f64); 5] =
 const MARGIN: f64 = 14.0;
 const SIDE: f64 = 34.0;
 const SCALE: f64 = 86.0;
+/// The width of a figure on the screen of a phone, at least.
+const NARROWEST: f64 = 360.0;
 /// What the scale takes at least, with what it measures below it.
 const SCALE_HEIGHT: f64 = 170.0;
 /// Ticks and the name of the axis below a map.
 const BELOW: f64 = 38.0;
 
+impl HeatMap {
+    fn number(&self, place: usize) -> String {
+        self.numbers.get(place).copied().unwrap_or(place + 1).to_string()
+    }
+}
+
 impl HeatMaps {
-    /// The figure as SVG; if `bare`, without its title.
-    pub fn svg(&self, bare: bool) -> String {
+    /// The figure as SVG.
+    pub fn svg(&self, form: Form) -> String {
         let most = |size: fn(&HeatMap) -> usize| self.maps.iter().map(size).max().unwrap_or(1).max(1);
         let (rows, columns) =
             (most(|map| map.cells.len()), most(|map| map.cells.iter().map(Vec::len).max().unwrap_or(0)));
-        let across = self.maps.len().clamp(1, if columns > 30 { 2 } else { 4 });
-        let cell_width = if columns > 30 { 420.0 / columns as f64 } else { (210.0 / columns as f64).clamp(9.0, 36.0) };
+        let most_across = match form {
+            Form::Narrow => 1,
+            _ if columns > 30 => 2,
+            _ => 4,
+        };
+        let across = self.maps.len().clamp(1, most_across);
+        let cell_width = match form {
+            Form::Narrow => (210.0 / columns as f64).min(36.0),
+            _ if columns > 30 => 420.0 / columns as f64,
+            _ => (210.0 / columns as f64).clamp(9.0, 36.0),
+        };
         let cell_height = if columns > 30 { (200.0 / rows as f64).clamp(9.0, 24.0) } else { cell_width };
         let (map_width, map_height) = (columns as f64 * cell_width, rows as f64 * cell_height);
         // Bold letters are wider than those that are measured.
         let titles: Vec<Vec<String>> =
             self.maps.iter().map(|map| wrapped(&map.title, 13.6, map_width.max(120.0))).collect();
         let step = map_width.max(120.0) + SIDE + 16.0;
-        let figure_width = (across as f64 * step + 2.0 * MARGIN + SCALE).max(420.0);
-        let head = Head::new(&self.title, &self.subtitle, figure_width - 2.0 * MARGIN, bare);
+        let figure_width =
+            (across as f64 * step + 2.0 * MARGIN + SCALE).max(if form == Form::Narrow { NARROWEST } else { 420.0 });
+        let head = Head::new(&self.title, &self.subtitle, figure_width - 2.0 * MARGIN, form);
         let title_heights: Vec<f64> =
             titles.chunks(across).map(|row| row.iter().map(Vec::len).max().unwrap_or(1) as f64 * 15.0 + 4.0).collect();
         let maps_height: f64 = title_heights.iter().map(|title| title + map_height + BELOW).sum();
@@ -102,11 +122,11 @@ impl HeatMaps {
         let (rows, columns) = (map.cells.len(), map.cells.iter().map(Vec::len).max().unwrap_or(0));
         for row in (0..rows).step_by((rows - 1) / 10 + 1) {
             let y = top + (row as f64 + 0.5) * height + 3.5;
-            canvas.text(left - 4.0, y, 10.0, Anchor::End, false, &(row + 1).to_string());
+            canvas.text(left - 4.0, y, 10.0, Anchor::End, false, &map.number(row));
         }
         for column in (0..columns).step_by((columns.saturating_sub(1)) / 10 + 1) {
             let x = left + (column as f64 + 0.5) * width;
-            canvas.text(x, top + rows as f64 * height + 12.0, 10.0, Anchor::Middle, false, &(column + 1).to_string());
+            canvas.text(x, top + rows as f64 * height + 12.0, 10.0, Anchor::Middle, false, &map.number(column));
         }
         let (across, down) = (columns as f64 * width, rows as f64 * height);
         canvas.text(left + across / 2.0, top + down + 26.0, 11.0, Anchor::Middle, false, &self.columns);

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{RenderError, canvas::escaped, png::pixels, text};
+use super::{RenderError, png::pixels, text};
+use crate::text::escaped;
 
 /// A text in pixels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

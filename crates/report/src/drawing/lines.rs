@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{
     axes::{self, Axis, Place, Scale},
     canvas::{Anchor, Canvas},
-    head::Head,
+    head::{Form, Head},
     legend::{Legend, Sample},
     palette::Style,
     text::wrapped,
@@ -102,23 +102,11 @@ const MOST_MARKED: usize = 60;
 const BETWEEN_MARKERS: f64 = 24.0;
 
 impl Lines {
-    /// The figure as SVG; if `bare`, without its title.
-    pub fn svg(&self, bare: bool) -> String {
+    /// The figure as SVG.
+    pub fn svg(&self, form: Form) -> String {
         let alone = self.panels.len() == 1;
-        let columns = match self.panels.len() {
-            n @ 1..=3 => n,
-            4 => 2,
-            5..=6 => 3,
-            7..=12 => 4,
-            _ => 5,
-        };
+        let (columns, panel_width, drawing_height) = grid(self.panels.len(), form);
         let rows = self.panels.len().div_ceil(columns);
-        let (panel_width, drawing_height) = match columns {
-            1 => (700.0, 400.0),
-            2 => (380.0, 252.0),
-            3 => (300.0, 212.0),
-            _ => (236.0, 168.0),
-        };
         let titles: Vec<Vec<String>> =
             self.panels.iter().map(|panel| wrapped(&panel.title, BOLD_TITLE, panel_width - 40.0)).collect();
         let title_lines = titles.iter().map(Vec::len).max().unwrap_or(0);
@@ -127,7 +115,7 @@ impl Lines {
         // Several panels share the names of their axes, which stand outside.
         let outside = if alone { 0.0 } else { 20.0 };
         let width = columns as f64 * panel_width + 2.0 * MARGIN + outside;
-        let head = Head::new(&self.title, &self.subtitle, width - 2.0 * MARGIN, bare);
+        let head = Head::new(&self.title, &self.subtitle, width - 2.0 * MARGIN, form);
         let legend = Legend::new(&self.shown(), width - 2.0 * MARGIN, self.sample());
         let below = head.height() + rows as f64 * panel_height;
         let mut canvas = Canvas::new(width, (below + outside + legend.height() + MARGIN).ceil());
@@ -156,7 +144,7 @@ impl Lines {
     }
 
     /// The series that have something drawn, with their names.
-    fn shown(&self) -> Vec<(usize, &str)> {
+    pub fn shown(&self) -> Vec<(usize, &str)> {
         let drawn: BTreeSet<usize> = self.curves().map(|curve| curve.series).collect();
         let names = self.series.iter().map(|(series, name)| (*series, name.as_str()));
         names.filter(|(series, _)| drawn.contains(series)).collect()
@@ -169,6 +157,19 @@ impl Lines {
             (_, true) => Sample::Line,
             _ => Sample::Both,
         }
+    }
+}
+
+/// How many panels stand beside each other, and the width and height of each.
+fn grid(panels: usize, form: Form) -> (usize, f64, f64) {
+    match (form, panels) {
+        (Form::Narrow, 1) => (1, 352.0, 280.0),
+        (Form::Narrow, _) => (1, 332.0, 200.0),
+        (_, 1) => (1, 700.0, 400.0),
+        (_, 2 | 4) => (2, 380.0, 252.0),
+        (_, 3 | 5..=6) => (3, 300.0, 212.0),
+        (_, 7..=12) => (4, 236.0, 168.0),
+        _ => (5, 236.0, 168.0),
     }
 }
 

@@ -8,7 +8,7 @@ use rehearsal_measure::accuracy;
 use super::{BANDS, Figure, Named, PERCENT, accuracy_axis, extents, named};
 use crate::{
     arm::{Arm, labels},
-    drawing::{Axis, Curve, Lines, Panel, Point, Shape},
+    drawing::{Axis, Curve, Form, Lines, Panel, Point, Shape},
     study::{Group, Study, Varied},
     text::{epochs_text, thousands},
 };
@@ -73,7 +73,10 @@ fn figure(set: &Varied, (kind, title, note, unit, place): Kind, arms: &[&Arm], b
         id: set.id(kind),
         title: title.into(),
         note: format!("{note}{BANDS}"),
-        svg: lines.svg(bare),
+        data: lines.subtitle.clone(),
+        svg: lines.svg(if bare { Form::Bare } else { Form::Titled }),
+        wide: lines.svg(Form::Bare),
+        narrow: lines.svg(Form::Narrow),
         sources,
     })
 }

@@ -3,11 +3,17 @@
 
 use rehearsal_measure::{AccuracyMatrix, OverSeeds, accuracy, accuracy_after, forgetting, retention_after};
 
-use super::{BANDS, Figure, Named, PERCENT, PLAIN, Scene, accuracy_axis, at_task, matrices};
+use super::{BANDS, Figure, Named, PERCENT, PLAIN, Scene, accuracy_axis, at_task, matrices, thinned};
 use crate::{
     drawing::{Axis, Curve, Panel, Point, Shape},
     run::Run,
 };
+
+/// The most points of a curve.
+const MOST_POINTS: usize = 200;
+
+/// The most tasks with a panel of their own.
+const MOST_PANELS: usize = 40;
 
 /// The most marks of classes that fit beside each other.
 const MOST_BESIDE: usize = 60;
@@ -50,7 +56,7 @@ fn lost(scene: &Scene) -> Option<Figure> {
 
 /// A measure of the accuracies up to each task.
 fn after_each(named: &Named, first: usize, measure: fn(&AccuracyMatrix) -> Option<f64>) -> Curve {
-    named.curve(first..named.group.tasks(), at_task("after"), PERCENT, |run, after| {
+    named.curve(thinned(first..named.group.tasks(), MOST_POINTS), at_task("after"), PERCENT, |run, after| {
         (run.matrix.tasks_seen() > after).then(|| run.matrix.first_stages(after + 1)).as_ref().and_then(measure)
     })
 }
@@ -94,8 +100,11 @@ fn of_class(run: &Run, class: usize) -> Option<f64> {
 
 /// The paper's "average class accuracy after +k task batches since the moment a task appeared".
 fn after(scene: &Scene) -> Option<Figure> {
-    let curves = scene
-        .curves(|named| named.curve(0..named.group.tasks(), after_k, PERCENT, |run, k| accuracy_after(&run.matrix, k)));
+    let curves = scene.curves(|named| {
+        named.curve(thinned(0..named.group.tasks(), MOST_POINTS), after_k, PERCENT, |run, k| {
+            accuracy_after(&run.matrix, k)
+        })
+    });
     let axes = (over_k(scene), accuracy_axis(highest(&curves)));
     let note = format!("Mean over all tasks that are followed by k others. {BANDS}");
     scene.one_panel("after", "Accuracy after +k tasks since a task appeared", &note, axes, curves)
@@ -103,8 +112,11 @@ fn after(scene: &Scene) -> Option<Figure> {
 
 /// The paper's "average retention rate after +k task batches since the moment a task appeared".
 fn retention(scene: &Scene) -> Option<Figure> {
-    let curves = scene
-        .curves(|named| named.curve(0..named.group.tasks(), after_k, PLAIN, |run, k| retention_after(&run.matrix, k)));
+    let curves = scene.curves(|named| {
+        named.curve(thinned(0..named.group.tasks(), MOST_POINTS), after_k, PLAIN, |run, k| {
+            retention_after(&run.matrix, k)
+        })
+    });
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let highest = points().map(|point| point.extent()[1].min(MOST_RETENTION)).chain([1.0]);
     let axes = (over_k(scene), Axis::around("retention", highest, true));
@@ -130,9 +142,11 @@ fn after_k(k: usize) -> (f64, String) {
 fn tasks(scene: &Scene) -> Option<Figure> {
     let of_task = |named: &Named, task: usize| {
         let place = |after: usize| (after as f64 + 1.0, format!("task {} after task {}", task + 1, after + 1));
-        named.curve(task..named.group.tasks(), place, PERCENT, |run, after| run.matrix.get(after, task))
+        let after = thinned(task..named.group.tasks(), MOST_POINTS);
+        named.curve(after, place, PERCENT, |run, after| run.matrix.get(after, task))
     };
-    let curves: Vec<Vec<Curve>> = (0..scene.tasks()).map(|task| scene.curves(|named| of_task(named, task))).collect();
+    let shown = thinned(0..scene.tasks(), MOST_PANELS);
+    let curves: Vec<Vec<Curve>> = shown.iter().map(|task| scene.curves(|named| of_task(named, *task))).collect();
     let y = accuracy_axis(highest(&curves.concat()));
     let panel = |(task, curves): (usize, Vec<Curve>)| Panel {
         title: format!("task {}", task + 1),
@@ -140,7 +154,11 @@ fn tasks(scene: &Scene) -> Option<Figure> {
         y: y.clone(),
         curves,
     };
-    let panels = curves.into_iter().enumerate().map(panel).collect();
-    let note = format!("One panel per task. {BANDS}");
+    let panels = shown.iter().copied().zip(curves).map(panel).collect();
+    let part = match (shown.len(), scene.tasks()) {
+        (shown, all) if shown < all => format!(" {shown} of {all} tasks are shown."),
+        _ => String::new(),
+    };
+    let note = format!("One panel per task.{part} {BANDS}");
     scene.lines("tasks", "Accuracy on each task while later tasks are learned", &note, scene.series(), panels)
 }

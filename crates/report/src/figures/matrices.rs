@@ -1,7 +1,10 @@
 //! Accuracy matrices as heat maps.
 
-use super::{Figure, Named, PERCENT, Scene};
+use super::{Figure, Named, PERCENT, Scene, thinned};
 use crate::drawing::{HeatMap, HeatMaps};
+
+/// The most rows and columns of a map.
+const MOST: usize = 100;
 
 /// The matrix of every group, mean over its seeds.
 pub fn accuracy(scene: &Scene) -> Option<Figure> {
@@ -14,7 +17,10 @@ pub fn accuracy(scene: &Scene) -> Option<Figure> {
         highest: 100.0,
         maps: scene.groups.iter().map(map).collect(),
     };
-    scene.heat_maps("matrices", "Mean over seeds. Row: the last task learned; column: the tested task.", maps)
+    let most = scene.tasks();
+    let part = if most > MOST { format!(" {MOST} of {most} tasks are shown.") } else { String::new() };
+    let note = format!("Mean over seeds. Row: the last task learned; column: the tested task.{part}");
+    scene.heat_maps("matrices", &note, maps)
 }
 
 fn map(named: &Named) -> HeatMap {
@@ -23,7 +29,8 @@ fn map(named: &Named) -> HeatMap {
         let place = format!("task {} after task {}", task + 1, after + 1);
         named.point((0.0, &place), value, PERCENT).map(|point| (point.y, point.tip))
     };
-    let tasks = named.group.tasks();
-    let row = |after: usize| (0..tasks).map(|task| cell(after, task)).collect();
-    HeatMap { title: named.name.clone(), cells: (0..tasks).map(row).collect() }
+    let tasks = thinned(0..named.group.tasks(), MOST);
+    let row = |after: &usize| tasks.iter().map(|task| cell(*after, *task)).collect();
+    let cells = tasks.iter().map(row).collect();
+    HeatMap { title: named.name.clone(), cells, numbers: tasks.iter().map(|task| task + 1).collect() }
 }

@@ -123,5 +123,5 @@ pub(super) fn mix(named: &Named, of: impl Fn(&TaskDiagnostics) -> &[u64]) -> Opt
     };
     let cells: Vec<_> = (0..named.group.tasks()).map(row).collect();
     let has_cells = cells.iter().flatten().any(Option::is_some);
-    has_cells.then(|| HeatMap { title: named.name.clone(), cells })
+    has_cells.then(|| HeatMap { title: named.name.clone(), cells, numbers: Vec::new() })
 }

@@ -5,9 +5,9 @@ use std::{fmt::Write, path::PathBuf};
 use rehearsal_measure::Better;
 
 use crate::{
-    drawing::escaped,
     paper::Verdict,
     table::{Against, Cell, Header, Measured, Row, Table},
+    text::escaped,
 };
 
 /// More columns than this are set closer, so that they fit the page.
@@ -107,7 +107,7 @@ fn measure(measured: &Measured, anchor: &str) -> String {
 /// Better than the paper is marked as good, whichever way that is.
 fn class(verdict: Verdict, better: Option<Better>) -> &'static str {
     match (verdict, better) {
-        (Verdict::Within, _) => "within",
+        (Verdict::Reproduced, _) => "within",
         (Verdict::Above, Some(Better::Higher)) | (Verdict::Below, Some(Better::Lower)) => "good",
         (Verdict::Above | Verdict::Below, _) => "bad",
         (Verdict::DifferentSetting | Verdict::OneSeed, _) => "no-verdict",

@@ -9,10 +9,10 @@ use std::{
 use rehearsal_runs::files::RESULT;
 
 use crate::{
-    drawing::escaped,
     report::Report,
     run::Run,
     study::{Group, Study},
+    text::escaped,
 };
 
 /// Where runs are: in the page, and on disk as seen from it.

@@ -149,6 +149,6 @@ pub(super) fn notes(reading: &str, mut differences: Vec<String>, columns: &[Colu
 }
 
 /// How the cells of most of the paper's tables are read.
-pub(super) const READING: &str = "Percent, mean ± sample standard deviation over seeds. The paper's number is beside ours: *within* if it is at \
-    most two standard deviations away, else *above* or *below* it. An arrow is the change that balanced retrieval makes to the method. The \
+pub(super) const READING: &str = "Percent, mean ± sample standard deviation over seeds. The paper's number is beside ours: *reproduced* \
+    if it is within the 95 % interval of our mean (Student's t), else ours is *above* or *below* it. An arrow is the change that balanced retrieval makes to the method. The \
     best is bold.";

@@ -8,7 +8,7 @@ use rehearsal_measure::{OverSeeds, accuracy, forgetting};
 use super::comparisons::{Comparison, comparisons};
 use crate::{
     arm::labels,
-    pairs::{Pair, difference, differences, p_text, paths, test},
+    pairs::{Pair, difference, differences, paired_p_text, paths, test},
     protocol::{AS_TRAINED, Protocol, RECALIBRATED},
     study::{Group, Study},
     table::{Cell, Header, Row, Table},
@@ -52,7 +52,7 @@ fn arms(study: &Study, [plain, recalibrated]: [&Protocol; 2], number: &str, labe
             over(&pairs, |pair| accuracy(&pair.second.matrix)),
             points(change.mean),
             interval(change.interval),
-            p_text(test(&pairs, accuracy).p),
+            paired_p_text(change.n, test(&pairs, accuracy).p),
             format!("{gained} of {}", pairs.len()),
             difference(&pairs, forgetting).map_or(NONE.into(), |change| points(change.mean)),
         ];
@@ -106,6 +106,6 @@ fn texts(comparison: &Comparison) -> [String; 4] {
         points(difference.mean),
         difference.deviation.map_or(NONE.into(), |deviation| format!("{:.2}", 100.0 * deviation)),
         interval(difference.interval),
-        p_text(test(&comparison.pairs, accuracy).p),
+        paired_p_text(difference.n, test(&comparison.pairs, accuracy).p),
     ]
 }

@@ -8,7 +8,7 @@ use super::{
     comparisons::{Comparison, comparisons},
 };
 use crate::{
-    pairs::{difference, p_text, paths, test},
+    pairs::{difference, paired_p_text, paths, test},
     paper::{self, Shown},
     table::{Cell, Header, Row, Table},
     text::{NONE, interval, points, signed},
@@ -56,8 +56,8 @@ fn texts(difference: &Paired, test: &Wilcoxon, adjusted: f64) -> [String; 9] {
         difference.effect.map_or(NONE.into(), |effect| signed(effect, 2)),
         difference.detectable.map_or(NONE.into(), |least| format!("{:.2}", 100.0 * least)),
         format!("{} / {}", test.positive, test.negative),
-        format!("{}{kind}", p_text(test.p)),
-        p_text(adjusted),
+        format!("{}{kind}", paired_p_text(difference.n, test.p)),
+        paired_p_text(difference.n, adjusted),
     ]
 }
 

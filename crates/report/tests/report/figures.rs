@@ -165,6 +165,9 @@ fn the_sides_of_a_retrieval_are_distinguished() {
     let order = figure(&report, "first-order-embedded");
     assert_eq!(legend(order), ["both sides", high, low]);
     assert!(order.svg.contains("both sides: while learning task 2: 0.900") && !order.svg.contains("PCR + random"));
+    let named = |figure: &Figure| figure.sources.iter().map(|source| source.name.clone()).collect::<Vec<_>>();
+    assert_eq!(named(order), ["PCR + balanced"], "a caption names only what is drawn");
+    assert_eq!(named(figure(&report, "drift-tasks-raw-embedded")), ["PCR + random", "PCR + balanced"]);
     let mix = &figure(&report, "class-mix-sides-embedded").svg;
     assert!(mix.contains("highest</text>") && mix.contains("lowest</text>"), "{mix}");
 }

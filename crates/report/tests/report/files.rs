@@ -177,6 +177,25 @@ fn the_page_needs_no_network_and_its_links_lead_somewhere() {
 }
 
 #[test]
+fn figures_come_before_tables_and_settings_are_told_once() {
+    let directory = runs();
+    write(directory.path());
+    let page = fs::read_to_string(directory.path().join("out/index.html")).unwrap();
+    let main = page.split_once("<main>").unwrap().1;
+    for section in main.split("<h2 id=\"").skip(1).filter(|section| section.contains("<figure")) {
+        let (figure, table) = (section.rfind("</figure>"), section.find("<section class=\"table\""));
+        assert!(table.is_none_or(|table| figure.unwrap() < table), "{}", &section[..80]);
+        let heading = section.split(['>', '<']).nth(1).unwrap();
+        let below = section.split("<h3>").skip(1).map(|rest| rest.split_once("</h3>").unwrap().0);
+        for title in below {
+            assert!(!title.contains(heading), "{heading} is said again in {title}");
+        }
+    }
+    assert!(main.matches("class=\"wide\"").count() > 3, "each has a drawing for wide screens");
+    assert_eq!(main.matches("class=\"wide\"").count(), main.matches("class=\"narrow\"").count(), "and for phones");
+}
+
+#[test]
 fn the_same_runs_give_the_same_bytes_and_an_older_report_leaves_nothing_behind() {
     let directory = runs();
     write(directory.path());
@@ -205,15 +224,36 @@ fn a_report_that_was_interrupted_is_made_again() {
     let out = directory.path().join("out");
     let whole = files(&out);
     // A directory is in the way of the last but one file.
-    fs::create_dir_all(out.join("index.md.partial/in the way")).unwrap();
+    fs::remove_file(out.join("index.md")).unwrap();
+    fs::create_dir_all(out.join("index.md/in the way")).unwrap();
     let study = || Study::read(&[directory.path().join("runs")]).unwrap();
     let error = Report::new(study(), PAPER).write(&out).unwrap_err();
     assert!(matches!(&error, WriteError::Unwritable { path, .. } if path.ends_with("index.md")), "{error}");
     // A first report would not have had a page yet.
     fs::remove_file(out.join("index.html")).unwrap();
-    fs::remove_dir_all(out.join("index.md.partial")).unwrap();
+    fs::remove_dir_all(out.join("index.md")).unwrap();
     write(directory.path());
     assert_eq!(files(&out), whole, "nothing is left of the interruption");
+}
+
+#[test]
+fn figures_of_hundreds_of_tasks_stay_small() {
+    let directory = tempfile::tempdir().unwrap();
+    let settings =
+        json!({ "dataset": "embedded", "classes": 300, "tasks": 300, "epochs": 1, "memory": 500, "width": 4 });
+    Made::paper().with(settings).write(&directory.path().join("runs/long"));
+    write(directory.path());
+    let files = files(&directory.path().join("out"));
+    let limits = [
+        ("figures/tasks-embedded.svg", 3 << 20),
+        ("figures/matrices-embedded.svg", 3 << 20),
+        ("./index.html", 8 << 20),
+    ];
+    for (name, limit) in limits {
+        let bytes = files.get(name).unwrap_or_else(|| panic!("no {name}: {:?}", files.keys()));
+        assert!(bytes.len() < limit, "{name} has {} bytes", bytes.len());
+    }
+    assert!(text(&files["./index.html"]).contains("40 of 300 tasks are shown"));
 }
 
 fn files_in(directory: &Path) -> usize {

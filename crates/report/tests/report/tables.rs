@@ -6,7 +6,7 @@ use rehearsal_report::{
     paper::Verdict,
     report::{Options, Report},
     study::Study,
-    table::{Cell, Table},
+    table::{Cell, Measured, Table},
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -101,7 +101,7 @@ fn a_verdict_is_given_only_in_the_papers_setting() {
         (row.cells[0].measured().unwrap().paper.unwrap().1, table.notes.join(" "))
     };
     let (same, notes) = verdict(json!({}));
-    assert!(matches!(same, Verdict::Within | Verdict::Above | Verdict::Below), "{same:?}");
+    assert!(matches!(same, Verdict::Reproduced | Verdict::Above | Verdict::Below), "{same:?}");
     assert!(!notes.contains("Different setting"), "{notes}");
     for (changes, said) in [
         (json!({ "epochs": 1 }), "epochs 1 (paper 50)"),
@@ -340,4 +340,53 @@ fn folders_with_other_contents_have_other_labels() {
     let study = Study::read(&[directory.path().into()]).unwrap();
     let labels: Vec<String> = study.groups.iter().map(|group| group.data.label()).collect();
     assert!(labels[0].contains("contents 11112222") && labels[1].contains("contents 44445555"), "{labels:?}");
+}
+
+/// PCR at random on Split CIFAR-100 as the online papers have it.
+fn online(changes: serde_json::Value) -> Made {
+    let setting = json!({"tasks": 10, "epochs": 1, "width": 20, "memory": 5000, "views": "both", "reduction": "mean"});
+    Made::paper().with(setting).with(changes)
+}
+
+#[test]
+fn online_results_stand_beside_published_ones_only_in_their_setting() {
+    let tables_of = |changes: serde_json::Value| {
+        let (_directory, report) = report((0..3).map(|seed| online(changes.clone()).seed(seed)));
+        report.parts.into_iter().flat_map(|part| part.tables).filter(|table| table.id == "online").collect::<Vec<_>>()
+    };
+    // The accuracy is a measure, not a text.
+    let texts = |tables: &[Table]| -> Vec<String> {
+        let cells = tables[0].rows[0].cells.iter();
+        cells.map(|cell| cell.measured().map_or_else(|| text(cell).to_owned(), Measured::text)).collect()
+    };
+    let published = texts(&tables_of(json!({})));
+    assert_eq!((&*published[0], &*published[3]), ("3", "30.1"));
+    assert!(["reproduced", "above", "below"].contains(&&*published[4]), "{published:?}");
+    assert!(published[5].contains("2304.04408"), "{published:?}");
+    assert_eq!(texts(&tables_of(json!({ "memory": 4000 })))[3..], ["–"; 3], "nothing is published for this memory");
+    let others =
+        [("width", json!(64)), ("tasks", json!(20)), ("recalibrate", json!("memory")), ("train-per-class", json!(100))];
+    for (name, value) in others {
+        assert!(tables_of(json!({ name: value })).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn other_ways_of_testing_have_a_table_if_a_run_was_tested_so() {
+    let (directory, _) = study([Made::paper().with(json!({ "recalibrate": "both" }))]);
+    let path = directory.path().join("run000/result.json");
+    let read = || Report::new(Study::read(&[directory.path().into()]).unwrap(), PAPER);
+    let ids = |report: &Report| {
+        report.parts.iter().flat_map(|part| &part.tables).map(|table| table.id.clone()).collect::<Vec<_>>()
+    };
+    assert!(!ids(&read()).iter().any(|id| id.contains("further")));
+    let mut result: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    result["task_incremental"] = json!({ "matrix": [[0.9, null], [0.7, 0.8]] });
+    result["anytime"] = json!({ "average_accuracy": 0.5, "worst_case_accuracy": 0.25, "inside": [] });
+    std::fs::write(&path, result.to_string()).unwrap();
+    let report = read();
+    let further = table(&report, "further");
+    let measured: Vec<String> = further.rows[0].cells.iter().filter_map(Cell::measured).map(Measured::text).collect();
+    assert_eq!(measured, ["75.00", "20.00", "50.00", "25.00"]);
+    assert_eq!(ids(&report).iter().filter(|id| id.contains("further")).count(), 1, "not of the second reading");
 }

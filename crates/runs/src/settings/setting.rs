@@ -1,4 +1,4 @@
-//! What every user of a setting needs: its name, its role in a comparison of runs, where users give it, and its help.
+//! A setting: its name, its role in a comparison of runs, where users give it, and its help.
 
 use crate::settings_table;
 
@@ -20,15 +20,15 @@ pub struct Setting {
 pub enum Role {
     /// Results do not depend on it: it may change when a run is resumed.
     Neutral,
-    /// What else is written. Results do not depend on it, but it cannot change when a run is resumed.
+    /// Additional files. Results do not depend on it, but it cannot change when a run is resumed.
     Output,
-    /// What is averaged over.
+    /// Averaged over.
     Seed,
-    /// What is learned: a column of a table.
+    /// The data to learn: a column of a table.
     Data,
-    /// What must agree for a comparison to be fair: a set of tables.
+    /// Must agree for a comparison to be fair: each combination has its own tables.
     Protocol,
-    /// How it is learned: a row of a table.
+    /// The variant that is compared: a row of a table.
     Arm,
 }
 
@@ -37,14 +37,14 @@ pub enum Role {
 pub enum Place {
     /// In files, and as a flag with a value.
     Flag {
-        /// Under which heading of the help.
+        /// The heading of the help.
         heading: &'static str,
-        /// What stands for the value in the help.
+        /// The placeholder for the value in the help.
         value: &'static str,
     },
     /// In files, and as a flag without a value.
     Switch {
-        /// Under which heading of the help.
+        /// The heading of the help.
         heading: &'static str,
     },
     /// In files only.
@@ -52,12 +52,12 @@ pub enum Place {
         /// Which method, policy or retrieval it is for; empty if it is for all.
         whose: &'static str,
     },
-    /// Nowhere: runs write it into their own files.
+    /// Nowhere: runs write it into their files.
     Run,
 }
 
 impl Setting {
-    /// The setting of that name.
+    /// The setting with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| setting.name == name)
     }
@@ -83,7 +83,7 @@ impl Setting {
 }
 
 impl Role {
-    /// The role of the setting of a name. An unknown setting, of another version, distinguishes runs: it is an arm.
+    /// The role of the setting with this name. An unknown setting, of another version, distinguishes runs: it is an arm.
     pub fn of_setting(name: &str) -> Self {
         Setting::find(name).map_or(Self::Arm, |setting| setting.role)
     }
@@ -152,12 +152,12 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_stands_once_and_is_described() {
+    fn every_setting_is_listed_once_and_has_help() {
         let names: BTreeSet<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
         assert_eq!(names.len(), SETTINGS.len());
         for Setting { name, help, .. } in SETTINGS {
             assert!(!help.is_empty() && !help.ends_with('.') && !help.contains("--"), "{name}: {help}");
-            assert!(!help.contains("[default"), "{name}: the default has a place of its own");
+            assert!(!help.contains("[default"), "{name}: the default is in its own column");
         }
     }
 }

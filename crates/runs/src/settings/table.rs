@@ -1,4 +1,4 @@
-//! The table of settings. Everything that lists all settings is made from it: see [`settings_table!`].
+//! The table of settings. All lists of settings are made from it: see [`settings_table!`].
 
 /// Calls a macro of the caller with one row per setting:
 ///
@@ -7,13 +7,14 @@
 /// ```
 ///
 /// - **name**: as a Rust field. Files and flags write `-` for `_`.
-/// - **Type**: of its value. Only the caller has the types in scope: crates without Burn use the other columns.
-/// - **default**: `is(value)`; `by("words")` if it depends on other settings or on the data, which
-///   the user of the table works out; `none()`.
+/// - **Type**: of its value. The types need to be in scope only if the caller uses this column: crates without Burn
+///   use the others.
+/// - **default**: `is(value)`; `by("words")` if it depends on other settings or on the data (the caller of the macro
+///   computes it); `none()`.
 /// - **Role**: a variant of [`Role`](crate::Role).
 /// - **place**: `flag("heading", "VALUE")`, `switch("heading")` for a flag without a value,
-///   `file("whose")` for a setting that only experiment files have, `run()` for what only runs
-///   write.
+///   `file("whose")` for a setting that only experiment files have, `run()` for a setting that only
+///   runs write.
 /// - **help**: one sentence, in one or more strings, without a full stop. The default is added to
 ///   it. Other settings are quoted as a file writes them: `` `stream = "blurry"` ``.
 ///
@@ -86,6 +87,8 @@ macro_rules! settings_table {
             diagnostics: bool = is(false), Output, switch("Output"),
                 "Look into the steps and write diagnostics.jsonl: proxy drift, distances and "
                 "classes of the retrieved, loss changes, gradients";
+            test_every: usize = none(), Output, flag("Output", "N"),
+                "Test after every N-th step, too: average anytime and worst-case accuracy";
             tensorboard: bool = is(false), Neutral, switch("Output"),
                 "Write event files for TensorBoard into the run's directory";
 
@@ -131,16 +134,15 @@ macro_rules! settings_table {
                 "How a candidate is scored: asvm, asv or neg-sv";
             shapley_neighbours: usize = is(3), Arm, file("ASER"), "How many nearest neighbours vote";
 
-            custom_method: String = none(), Arm, run(), "The name of a method of one's own";
-            custom_retrieval: String = none(), Arm, run(), "The name of a retrieval of one's own";
-            custom_memory_policy: String = none(), Arm, run(),
-                "The name of a memory policy of one's own";
-            custom_backbone: String = none(), Arm, run(), "The name of a backbone of one's own";
-            version: String = none(), Neutral, run(), "Which version made the run";
+            custom_method: String = none(), Arm, run(), "The name of a custom method";
+            custom_retrieval: String = none(), Arm, run(), "The name of a custom retrieval";
+            custom_memory_policy: String = none(), Arm, run(), "The name of a custom memory policy";
+            custom_backbone: String = none(), Arm, run(), "The name of a custom backbone";
+            version: String = none(), Neutral, run(), "The version that made the run";
             data_sha256: String = none(), Neutral, run(),
-                "The data that the run was made with: others are refused";
+                "The data of the run: other data is refused";
             incomplete_data: Vec<String> = none(), Neutral, run(),
-                "What was missing of the data, compared with what was published";
+                "What the data lacks, compared with the published data set";
         }
     };
 }

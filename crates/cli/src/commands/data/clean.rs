@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use rehearsal_backbone::{KeptFeatures, kept_features};
 use rehearsal_data::{
     clean::{Unused, remove, unused},
-    printable,
+    home, printable,
 };
 use serde_json::json;
 
@@ -14,8 +15,40 @@ use crate::{
     printer::{bytes, message, print},
 };
 
-/// Removes packs that no data set uses, and prints them.
+/// Removes packs that no data set uses, or kept features, and prints them.
 pub fn clean(args: &Clean) -> Result<ExitCode> {
+    if args.features { clean_features(args) } else { clean_packs(args) }
+}
+
+fn clean_features(args: &Clean) -> Result<ExitCode> {
+    let (mut removed, mut busy) = (Vec::new(), 0);
+    for kept in kept_features(&home::directory(args.data.as_deref())?)? {
+        if args.dry_run || kept.remove()? {
+            removed.push(kept);
+        } else {
+            busy += 1;
+        }
+    }
+    let total = removed.iter().map(|kept| kept.bytes).sum();
+    if args.json {
+        print(&format!(
+            "{}\n",
+            json!({ "removed": !args.dry_run, "bytes": total, "features": removed, "busy": busy })
+        ))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let line =
+        |kept: &KeptFeatures| format!("{}\n", printable(&format!("{} ({})", kept.path.display(), bytes(kept.bytes))));
+    print(&removed.iter().map(line).collect::<String>())?;
+    let verb = if args.dry_run { "would be removed" } else { "removed" };
+    message(&format!("features of {} {verb}", bytes(total)));
+    if busy > 0 {
+        message(&format!("{busy} of another process that computes them now: kept"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn clean_packs(args: &Clean) -> Result<ExitCode> {
     let found = unused(args.data.as_deref())?;
     if !args.dry_run {
         found.iter().try_for_each(remove)?;

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::{
     args::data::List,
+    output::with_path,
     printer::{bytes, print},
 };
 
@@ -57,7 +58,7 @@ pub fn list(args: &List) -> Result<ExitCode> {
         }));
     }
     if args.json {
-        text = format!("{}\n", json!({ "home": home, "datasets": rows }));
+        text = format!("{}\n", with_path(json!({ "datasets": rows }), "home", &home));
     } else {
         text += &format!("\ndata directory: {}\n", home.display());
     }

@@ -12,6 +12,7 @@ use rehearsal_grid::{
 use super::experiments;
 use crate::{
     args::grid::Known,
+    output::with_path,
     printer::{message, print},
 };
 
@@ -32,11 +33,10 @@ pub fn status(grid: &Known, json: bool) -> Result<ExitCode> {
                 "index": index,
                 "name": name,
                 "state": state.name(),
-                "directory": job.directory,
                 "job": task.map(QueuedTask::id),
                 "node": task.and_then(|task| task.node.as_ref()),
             });
-            text += &format!("{line}\n");
+            text += &format!("{}\n", with_path(line, "directory", &job.directory));
         } else {
             text += &format!("{index:>4} {:<8} {name}{}\n", state.name(), printable(&state.details()));
         }

@@ -6,6 +6,8 @@ use anyhow::Result;
 use rehearsal_grid::{Plan, State, slurm::GridQueue};
 
 use super::experiments;
+use rehearsal_files::path_text::quoted;
+
 use crate::{args::grid::Known, exit_code, printer::message};
 
 /// Checks the grid at intervals, and prints changes.
@@ -39,7 +41,7 @@ fn end(plan: &Plan, states: &[State]) -> ExitCode {
         }
     }
     if states.iter().all(|state| *state == State::Done) {
-        message(&format!("make a report: rehearsal report {}", plan.directory.path().display()));
+        message(&format!("make a report: rehearsal report {}", quoted(plan.directory.path())));
         ExitCode::SUCCESS
     } else {
         message("nothing is running or queued: continue with `rehearsal grid submit` or `rehearsal grid`");

@@ -29,7 +29,7 @@ const DELETED: &str = "january/sneaker/007.png";
 /// A model, and the flags that make it.
 const EXACT: (&str, &[&str]) = ("shop.model", &[]);
 const FINE_TUNED: (&str, &[&str]) =
-    ("fine-tuned.model", &["--backbone", "scratch", "--method", "fine-tune", "--epochs", "8"]);
+    ("fine-tuned.model", &["--backbone", "scratch", "--method", "fine-tune", "--epochs", "8", "--accept"]);
 
 /// Writes folders of images, learns them in two sessions, then the same by plain fine-tuning, and deletes
 /// a photo.

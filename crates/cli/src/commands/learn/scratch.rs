@@ -1,6 +1,6 @@
 //! `rehearsal learn --backbone scratch`: a network that is trained by gradients.
 
-use std::{ops::ControlFlow, time::Duration};
+use std::{ops::ControlFlow, path::PathBuf, time::Duration};
 
 use anyhow::Result;
 use rehearsal::{
@@ -8,12 +8,13 @@ use rehearsal::{
     observer::{Observer, StepEvent},
 };
 use rehearsal_data::printable;
-use rehearsal_model::{LearnObserver, Model, Notice, Outcome, Session};
+use rehearsal_model::{InputReader, LearnObserver, Model, ModelError, Notice, Outcome, Session};
 
 use super::options;
 use crate::{
     args::model::Learn,
     commands::run::read_file,
+    hints::unmovable,
     interrupt::Asked,
     photos,
     printer::{LearningBar, message},
@@ -79,11 +80,19 @@ pub fn learn(args: &Learn, model: &mut Model, mut settings: PartialConfig, asked
     if args.holdout.is_some() {
         return Err(UserError("`--holdout` is for models with a pre-trained backbone: leave it out".into()).into());
     }
+    if args.relabel {
+        return Err(UserError(format!("`--relabel` is not possible here: {}", unmovable(model.path()))).into());
+    }
     let size = settings.size.take();
-    let session = photos::with_reader(args.follow_links, args.skip_bad, args.quiet, |reader| {
-        reader.session(model, &args.folders, size)
-    })?;
-    let mut display = Display { bar: LearningBar::new(args.quiet), asked: asked.clone(), quiet: args.quiet };
+    let session = if args.again {
+        again(model)?
+    } else {
+        photos::with_reader(args.follow_links, args.skip_bad, args.quiet, |reader| {
+            reader.session(model, &args.folders, size, options(args))
+        })?
+    };
+    let path = model.path().to_path_buf();
+    let mut display = Display { bar: LearningBar::new(args.quiet), asked: asked.clone(), quiet: args.quiet, path };
     let session = Session {
         settings,
         options: options(args),
@@ -96,11 +105,21 @@ pub fn learn(args: &Learn, model: &mut Model, mut settings: PartialConfig, asked
     Ok(outcome?)
 }
 
+/// A session on what the model remembers.
+fn again(model: &Model) -> Result<Session> {
+    match model.current()?.reader()? {
+        InputReader::Pixels(shape) => Ok(Session::again(shape)),
+        InputReader::Features(_) => Err(ModelError::LearnedExactly.into()),
+    }
+}
+
 /// Shows the progress, and stops when asked to.
 struct Display {
     bar: LearningBar,
     asked: Asked,
     quiet: bool,
+    /// The model.
+    path: PathBuf,
 }
 
 impl Observer for Display {
@@ -114,6 +133,9 @@ impl LearnObserver for Display {
     fn notice(&mut self, notice: &Notice) {
         if !self.quiet {
             message(&printable(&notice.to_string()));
+        }
+        if let Notice::AnotherClass { .. } = notice {
+            message(&printable(&format!("hint: {}", unmovable(&self.path))));
         }
     }
 }

@@ -8,14 +8,14 @@ use rehearsal_model::Model;
 use serde_json::json;
 
 use crate::{
-    output,
+    output::{self, with_path},
     printer::{draw_text, print},
     user_error::UserError,
 };
 
 /// Draws what a model remembers and prints where.
 pub fn sheet(model: &Path, out: &Path, per_class: usize, is_json: bool) -> Result<ExitCode> {
-    let version = Model::open(model)?.current()?;
+    let (_, version) = Model::open_version(model, None)?;
     let active = version.classes();
     let number = |class| active.iter().position(|active| active == class).map_or(0, |number| number as u16);
     let stored = version.memory();
@@ -36,7 +36,8 @@ pub fn sheet(model: &Path, out: &Path, per_class: usize, is_json: bool) -> Resul
     let png = preview::sheet(&remembered, Split::Train, per_class, &draw_text)?;
     output::write(out, &png).with_context(|| format!("{} cannot be written", out.display()))?;
     if is_json {
-        print(&format!("{}\n", json!({ "sheet": out, "classes": active.len(), "per_class": per_class })))?;
+        let line = json!({ "classes": active.len(), "per_class": per_class });
+        print(&format!("{}\n", with_path(line, "sheet", out)))?;
     } else {
         print(&format!("{}\n", printable(&out.to_string_lossy())))?;
     }

@@ -1,0 +1,24 @@
+//! What clients of other servers speak.
+
+mod hugging_face;
+mod open_inference;
+
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::state::App;
+
+/// The routes of all dialects.
+pub(crate) fn all() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(hugging_face::classify))
+        .routes(routes!(hugging_face::classify_by_name))
+        .routes(routes!(open_inference::live))
+        .routes(routes!(open_inference::ready))
+        .routes(routes!(open_inference::server))
+        .routes(routes!(open_inference::model_ready))
+        .routes(routes!(open_inference::version_ready))
+        .routes(routes!(open_inference::model))
+        .routes(routes!(open_inference::version))
+        .routes(routes!(open_inference::infer))
+        .routes(routes!(open_inference::infer_by_version))
+}
