@@ -71,7 +71,7 @@ impl Views {
 /// The features of a photo and those of its mirror image, exchanged.
 fn mirrored(features: &[u8]) -> Image {
     let (photo, mirror) = features.split_at(features.len() / 2);
-    mirror.iter().chain(photo).copied().collect()
+    [mirror, photo].concat().into()
 }
 
 #[cfg(test)]

@@ -107,8 +107,13 @@ impl ConvNorm {
         (y, moments)
     }
 
-    /// Burn convolves channels first.
+    /// Burn convolves channels first. A convolution of single pixels is a product of matrices, and several times faster as one.
     fn convolve(&self, x: Tensor<4>) -> Tensor<4> {
+        let [kernel, _, from, to] = self.weight.dims();
+        if kernel == 1 && self.stride == 1 {
+            let [n, h, w, _] = x.dims();
+            return x.reshape([n * h * w, from]).matmul(self.weight.val().reshape([from, to])).reshape([n, h, w, to]);
+        }
         let weight = self.weight.val().permute([3, 2, 0, 1]);
         let padding = weight.dims()[2] / 2;
         let options = ConvOptions::new([self.stride; 2], [padding; 2], [1, 1], 1);
@@ -211,6 +216,18 @@ mod tests {
         assert!(none.is_none());
         let deviation = 1.600_01f32.sqrt();
         close(y.into_data().try_to_vec().unwrap(), &[1.0, 2.0, 4.0, 7.0].map(|x| (x - 0.35) / deviation));
+    }
+
+    #[test]
+    fn a_convolution_of_single_pixels_is_the_product_with_its_matrix() {
+        let device = Device::flex();
+        let mut layer = layer(1, 1, [2, 3], &device);
+        let weight = Tensor::<1>::from_data([1.0f32, 2.0, 3.0, 10.0, 20.0, 30.0], &device);
+        layer.weight = Param::from_tensor(weight.reshape([1, 1, 2, 3]));
+        let x = Tensor::<1>::from_data([1.0f32, 0.0, 0.0, 1.0], &device).reshape([1, 1, 2, 2]);
+        let y = layer.convolve(x);
+        assert_eq!(y.dims(), [1, 1, 2, 3]);
+        assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
     }
 
     /// Output channel k takes k + 1 times input channel 1, so that every axis shows in the values.
