@@ -1,6 +1,6 @@
 //! A model with the pre-trained backbone, by the real binary: the three promises, and what it answers.
 
-use std::{fs, process::Output};
+use std::{fs, path::Path, process::Output};
 
 use serde_json::Value;
 
@@ -68,7 +68,7 @@ fn order_and_number_of_sessions_do_not_matter_and_a_deleted_photo_was_never_seen
     assert!(lines_fit(text(&shown.stdout), 80));
 }
 
-fn copy(from: &std::path::Path, to: &std::path::Path, which: impl Fn(&str) -> bool) {
+fn copy(from: &Path, to: &Path, which: impl Fn(&str) -> bool) {
     fs::create_dir_all(to).unwrap();
     let parts: Vec<String> = from.iter().rev().take(2).map(|part| part.to_string_lossy().into_owned()).collect();
     for entry in fs::read_dir(from).unwrap() {
@@ -190,4 +190,24 @@ fn a_holdout_set_can_be_given_as_a_folder_or_beside_the_training_part() {
         &["learn", "c.model", "plain", "--backbone", "scratch", "--holdout", "more"],
         "pre-trained backbone",
     );
+}
+
+#[test]
+fn a_model_whose_network_file_is_gone_or_another_says_so_and_can_still_be_looked_at() {
+    let networks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../backbone/tests/onnx");
+    let shop = Shop::new();
+    shop.photos("all", &["sandal", "bag"], 12);
+    let network = shop.path().join("mine.onnx");
+    fs::copy(networks.join("fixed.onnx"), &network).unwrap();
+    run(&shop, &["learn", "m.model", "all", "--backbone", "mine.onnx"]);
+    run(&shop, &["predict", "m.model", "all"]);
+    fs::copy(networks.join("dynamic.onnx"), &network).unwrap();
+    refused(&shop, &["predict", "m.model", "all"], "other weights");
+    fs::remove_file(&network).unwrap();
+    for verb in [&["predict", "m.model", "all"][..], &["learn", "m.model", "all"], &["evaluate", "m.model", "all"]] {
+        refused(&shop, verb, "put that file back at ");
+    }
+    for verb in [&["show", "m.model"][..], &["use", "m.model", "1"], &["memory", "m.model", "list"]] {
+        run(&shop, verb);
+    }
 }

@@ -297,3 +297,14 @@ fn every_verb_takes_threads_and_the_model_may_come_after_the_verb() {
     let more = run(&shop, &["learn", "a.model", "more"]);
     assert!(text(&more.stderr).contains("add more: dress (1)\n"), "a known class with many is none of them");
 }
+
+#[test]
+fn methods_that_train_no_network_in_sessions_are_refused() {
+    let shop = clothes();
+    for (method, part) in
+        [("joint", "all classes at once"), ("gaussian", "trains no network"), ("ridge", "pre-trained")]
+    {
+        misread(&shop, &["learn", "m", "january", "--backbone", "scratch", "--method", method], part);
+    }
+    assert!(!shop.path().join("m").exists(), "nothing was made");
+}

@@ -5,6 +5,7 @@ use std::time::Duration;
 use rehearsal::{
     config::{LearnerConfig, PartialConfig},
     learner::{Defaults, Pace},
+    methods::MethodKind,
 };
 use rehearsal_data::ImageShape;
 use serde_json::Value;
@@ -87,6 +88,7 @@ impl Session {
         self.options.check()?;
         let given = serde_json::to_value(&self.settings).expect("settings are plain data");
         let complete = self.settings.learner().map_err(rehearsal::learner::LearnerError::from)?;
+        check_method(complete.method.kind)?;
         let learners = serde_json::to_value(living.unwrap_or(&complete)).expect("settings are plain data");
         let given = given.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
         for (name, asked) in given {
@@ -103,6 +105,18 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Refuses methods that cannot train a network session by session.
+fn check_method(method: MethodKind) -> Result<(), ModelError> {
+    let why = if method.learns_jointly() {
+        "needs all classes at once, and a session has some of them"
+    } else if method.is_closed_form() {
+        "computes a head from features and trains no network: choose a pre-trained backbone in place of `scratch`"
+    } else {
+        return Ok(());
+    };
+    Err(ModelError::Refused(format!("method {method} {why}")))
 }
 
 fn plain(value: &Value) -> String {
