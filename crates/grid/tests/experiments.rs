@@ -30,6 +30,7 @@ fn every_experiment_is_a_grid_of_its_size() {
         ("features-more", 11 * 3),
         ("features-references", 4 * 3),
         ("online-cifar100", 8 * 2 * 5),
+        ("randumb-cifar100", 4 * 3),
         ("retrievals", 7 * 2 * 5),
         ("retrievals-cpu", 7 * 3),
         ("smoke", (3 * 2 - 1) * 2),

@@ -13,6 +13,7 @@ mod conv_norm;
 mod fused;
 mod head;
 mod planned;
+mod random_fourier;
 mod running;
 mod state;
 mod walk;

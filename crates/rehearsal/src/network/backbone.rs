@@ -15,6 +15,7 @@ use super::{
     Architecture,
     conv_norm::{ConvNorm, Moments, Norm},
     planned::Planned,
+    random_fourier::RandomFourier,
     state::{State, StateError},
     walk,
 };
@@ -193,6 +194,8 @@ pub enum BackboneKind {
     Tiny,
     /// None: the pixels are the features, and a linear head makes logistic regression.
     Pixels,
+    /// Random Fourier features of the pixels, `width` of them, which nothing trains.
+    RandomFourier,
     /// `EfficientNet`-lite0, pre-trained and frozen, inside the program.
     EfficientNetLite0,
     /// `DINOv2`'s ViT-S/14, pre-trained and frozen.
@@ -206,6 +209,7 @@ choice!(
     ResNet18 = "resnet18",
     Tiny = "tiny",
     Pixels = "pixels",
+    RandomFourier = "random-fourier",
     EfficientNetLite0 = "efficientnet-lite0",
     DinoV2Small = "dinov2-small",
     ResNet18Imagenet = "resnet18-imagenet",
@@ -215,15 +219,16 @@ impl BackboneKind {
     /// The pre-trained network whose features are its input, if it is one of those.
     pub fn pretrained(self) -> Option<BackboneName> {
         match self {
-            Self::ResNet18 | Self::Tiny | Self::Pixels => None,
+            Self::ResNet18 | Self::Tiny | Self::Pixels | Self::RandomFourier => None,
             Self::EfficientNetLite0 => Some(BackboneName::EfficientNetLite0),
             Self::DinoV2Small => Some(BackboneName::DinoV2Small),
             Self::ResNet18Imagenet => Some(BackboneName::ResNet18),
         }
     }
 
-    /// Its trained layers for images of `channels` channels; `width` is the channels after the first one. Behind the
-    /// features of a pre-trained network it is the units of a hidden layer, or 0 for none.
+    /// Its trained layers for images of `channels` channels: what is exported, and what memory is estimated by. `width` is
+    /// the channels after the first one. Behind the features of a pre-trained network it is the units of a hidden layer, or
+    /// 0 for none.
     pub fn plan(self, channels: usize, width: usize) -> Plan {
         match self {
             Self::ResNet18 => Plan::resnet18(channels, width),
@@ -235,6 +240,9 @@ impl BackboneKind {
 
     /// The backbone for the images and the width of `architecture`, its weights drawn from `rng`.
     pub fn build(self, architecture: &Architecture, rng: &mut Rng, device: &Device) -> AnyBackbone {
+        if self == Self::RandomFourier {
+            return AnyBackbone::new(RandomFourier::new(architecture.input, architecture.width, rng, device));
+        }
         let plan = self.plan(architecture.input.channels, architecture.width);
         AnyBackbone::planned(plan, architecture, rng, device)
     }

@@ -11,7 +11,10 @@ use burn::{
 
 use rehearsal_kernels::{Convolution, Statistics};
 
-use super::{running::Running, xavier};
+use super::{
+    running::{Running, onto},
+    xavier,
+};
 use crate::{
     device::{read, upload},
     rng::Rng,
@@ -141,12 +144,8 @@ impl ConvNorm {
     }
 
     fn normalise_by_running(&self, x: Tensor<2>) -> Tensor<2> {
-        let onto = |statistic: &Running| {
-            let value = statistic.value().clone();
-            if x.is_autodiff() { Tensor::from_inner(value) } else { value }
-        };
-        let scale = self.scale.val() * (onto(&self.running_variance) + EPSILON).sqrt().recip();
-        let shift = self.shift.val() - onto(&self.running_mean) * scale.clone();
+        let scale = self.scale.val() * (onto(&self.running_variance, &x) + EPSILON).sqrt().recip();
+        let shift = self.shift.val() - onto(&self.running_mean, &x) * scale.clone();
         x * scale.unsqueeze() + shift.unsqueeze()
     }
 

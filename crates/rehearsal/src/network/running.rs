@@ -36,6 +36,12 @@ impl Running {
     }
 }
 
+/// The statistic where `x` is: with autodiff if `x` has it.
+pub(super) fn onto<const D: usize>(statistic: &Running, x: &Tensor<D>) -> Tensor<1> {
+    let value = statistic.value().clone();
+    if x.is_autodiff() { Tensor::from_inner(value) } else { value }
+}
+
 impl Module for Running {
     fn visit<V: ModuleVisitor>(&self, visitor: &mut V) {
         visitor.enter_module("value", CONTAINER);

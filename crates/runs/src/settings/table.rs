@@ -72,10 +72,11 @@ macro_rules! settings_table {
                 "How the learning rate changes in a task: constant, cosine, or step, which divides it by ten "
                 "after half of the task and after three quarters";
             width: usize = is(20), Protocol, flag("Learning", "N"),
-                "Channels after the first convolution; 64 is ResNet-18, 20 its reduced form";
+                "Channels after the first convolution; 64 is ResNet-18, 20 its reduced form; of random-fourier the "
+                "number of features";
             backbone: BackboneKind = is(BackboneKind::ResNet18), Protocol, flag("Learning", "NAME"),
                 "What turns images into features. Trained from scratch: resnet18, tiny or pixels, which is none; "
-                "pre-trained and frozen, its features computed once: efficientnet-lite0, dinov2-small or "
+                "random and never trained: random-fourier; pre-trained and frozen, its features computed once: efficientnet-lite0, dinov2-small or "
                 "resnet18-imagenet";
             hidden: usize = is(0), Protocol, flag("Learning", "N"),
                 "Units of a hidden layer behind a pre-trained backbone; 0 for none";
