@@ -139,7 +139,7 @@ def test_wrong_input_is_refused(photos):
     wrong = [
         (TypeError, "uint8", lambda: fitted.predict(X / 255)),
         (TypeError, "uint8", lambda: fitted.predict(X.astype(np.int64))),
-        (ValueError, "3 channels", lambda: fitted.predict(X[..., :2])),
+        (ValueError, "height, width, 3", lambda: fitted.predict(X[..., :2])),
         (ValueError, None, lambda: fitted.predict(X[:, :0])),
         (ValueError, None, lambda: fitted.predict([])),
         (ValueError, None, lambda: fitted.predict(X[:0])),
