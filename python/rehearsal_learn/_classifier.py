@@ -37,7 +37,8 @@ class PhotoClassifier(ClassifierMixin, BaseEstimator):
         `"efficientnet-lite0"` is inside the package; `rehearsal backbone list` names the others; or the path of an
         ONNX file. Not used if `X` are features.
     method : str
-        `"gaussian"`, the only one that needs no training by gradients; `rehearsal run` compares others.
+        `"gaussian"`, the only one that this class has. `rehearsal_learn.run` compares it with `ncm`, `ridge`, and
+        those that train by gradients.
     memory : int or str
         Of how many photos features and a thumbnail are kept: a number, or a size such as `"64MB"`.
     holdout_per_class : int
@@ -258,7 +259,7 @@ class PhotoClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if self.method != "gaussian":
-            raise ValueError(f"method is {self.method!r}, expected 'gaussian'; `rehearsal run` compares others")
+            raise ValueError(f"method is {self.method!r}, expected 'gaussian': `run` of the benchmark has other methods")
         for name in ("holdout_per_class", "threads"):
             value = getattr(self, name)
             least = 0 if name == "holdout_per_class" else 1

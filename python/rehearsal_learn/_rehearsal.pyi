@@ -1,10 +1,11 @@
 """The compiled part. Plain data come as JSON; use the classes of `rehearsal_learn`."""
 
 import os
-from typing import Any, Callable, Self, final
+from typing import Any, Callable, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Self
 
 _Path = str | os.PathLike[str]
 _Callback = Callable[[dict[str, Any]], object] | None

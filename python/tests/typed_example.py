@@ -1,11 +1,11 @@
 """Not executed: mypy checks it in strict mode, as a user's program."""
 
 import pathlib
-from typing import assert_type
 
 import numpy as np
 from numpy.typing import NDArray
 from rehearsal_learn import FeatureExtractor, Model, PhotoClassifier, Prediction, RehearsalError, Result, read_runs, run
+from typing_extensions import assert_type
 
 
 def learn(photos: list[pathlib.Path], labels: list[str]) -> NDArray[np.float64]:
