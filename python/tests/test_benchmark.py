@@ -54,7 +54,8 @@ def refuse(*_):
     raise RuntimeError("enough")
 
 
-def test_exceptions_of_functions_stop_a_run_which_can_continue(tmp_path):
+def test_exceptions_of_functions_stop_a_run_which_can_continue(tmp_path, count_threads):
+    threads = count_threads()
     with pytest.raises(RuntimeError, match="enough"):
         run(**SMALL, retrieval=refuse)
     place = tmp_path / "run"
@@ -62,6 +63,7 @@ def test_exceptions_of_functions_stop_a_run_which_can_continue(tmp_path):
         run(**SMALL, retrieval="random", out=place, on_task=lambda event: refuse() if event["task"] == 1 else None)
     with pytest.raises(RuntimeError, match="enough"):
         run(resume=place, on_step=refuse, callback=None)
+    assert count_threads() <= threads
     resumed, whole = run(resume=place, callback=None), run(**SMALL, retrieval="random", out=tmp_path / "whole")
     assert resumed.record["matrix"] == whole.record["matrix"]
     assert (resumed.correct == whole.correct).all()

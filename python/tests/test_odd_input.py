@@ -1,8 +1,5 @@
 """Whatever is given: an exception of the documented types, or an answer. Never a panic, never a thread that is left."""
 
-import os
-import time
-
 import numpy as np
 import pytest
 from rehearsal_learn import FeatureExtractor, Model, PhotoClassifier, RehearsalError, _rehearsal, read_runs, run
@@ -39,20 +36,12 @@ def try_all(calls):
             pytest.fail(f"{name}: {type(error).__name__}: {str(error):.200}")
 
 
-def threads() -> int:
-    """Threads of this process, once those that are ending have ended."""
-    if not os.path.isdir("/proc/self/task"):
-        return 0
-    time.sleep(0.2)
-    return len(os.listdir("/proc/self/task"))
-
-
 @pytest.mark.filterwarnings("ignore")
-def test_odd_samples_and_labels(photos):
+def test_odd_samples_and_labels(photos, count_threads):
     X, y = photos
     fitted = PhotoClassifier().fit(X, y)
     of_features = PhotoClassifier().fit(np.eye(4), [0, 0, 1, 1])
-    before, threads_before = fitted.head_sha256_, threads()
+    before, threads = fitted.head_sha256_, count_threads()
     calls = []
     for number, odd in enumerate(ARRAYS):
         calls += [(f"{method} {number}", lambda odd=odd, method=method, of=of: getattr(of, method)(odd))
@@ -67,7 +56,7 @@ def test_odd_samples_and_labels(photos):
                   (f"label of known {number}", lambda odd=odd: fitted.partial_fit(X[:2], odd))]
     try_all(calls)
     assert fitted.head_sha256_ == before and fitted.predict(X).tolist() == y, "refusals change nothing"
-    assert threads() <= threads_before
+    assert count_threads() <= threads
 
 
 @pytest.mark.filterwarnings("ignore")
