@@ -16,7 +16,8 @@
     >>> classifier.classes_.tolist()
     ['blue', 'red']
 
-`PhotoClassifier` and `FeatureExtractor` are estimators of scikit-learn, and `Model` is a directory with versions.
+`PhotoClassifier` and `FeatureExtractor` are estimators of scikit-learn, `Model` is a directory with versions, and `run`
+is the benchmark.
 """
 
 import importlib
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from ._rehearsal import RehearsalError, __version__
 
 if TYPE_CHECKING:
+    from ._benchmark import Result, read_runs, run
     from ._classifier import PhotoClassifier
     from ._extractor import FeatureExtractor
     from ._model import Model, Prediction
@@ -35,7 +37,10 @@ __all__ = [
     "PhotoClassifier",
     "Prediction",
     "RehearsalError",
+    "Result",
     "__version__",
+    "read_runs",
+    "run",
 ]
 
 # Imported when they are first used: scikit-learn takes a second.
@@ -44,6 +49,9 @@ _HOMES = {
     "Model": "_model",
     "PhotoClassifier": "_classifier",
     "Prediction": "_model",
+    "Result": "_benchmark",
+    "read_runs": "_benchmark",
+    "run": "_benchmark",
 }
 
 

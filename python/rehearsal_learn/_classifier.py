@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -19,6 +20,8 @@ from ._rehearsal import Classifier, Features
 _NO_BACKBONE = "features"
 # Of labels.
 _KINDS = {"U": "text", "b": "booleans", "i": "integers", "f": "floats"}
+# Zero has one name, whatever its sign.
+_TYPES: dict[str, Callable[[Any], Any]] = {"U": str, "b": bool, "i": int, "f": lambda label: float(label) + 0.0}
 
 
 class PhotoClassifier(ClassifierMixin, BaseEstimator):
@@ -30,11 +33,12 @@ class PhotoClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    backbone : str
+    backbone : str or path
         `"efficientnet-lite0"` is inside the package; `rehearsal backbone list` names the others; or the path of an
         ONNX file. Not used if `X` are features.
     method : str
-        `"gaussian"`, the only one that needs no training by gradients; `rehearsal run` compares others.
+        `"gaussian"`, the only one that this class has. `rehearsal_learn.run` compares it with `ncm`, `ridge`, and
+        those that train by gradients.
     memory : int or str
         Of how many photos features and a thumbnail are kept: a number, or a size such as `"64MB"`.
     holdout_per_class : int
@@ -61,9 +65,19 @@ class PhotoClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
+    classes_: NDArray[Any]
+    n_features_in_: int
+    _learned: Classifier
+    # The kind of labels.
+    _kind: str
+    # The identities of the photos in the order in which they came; none of a file, which does not have them.
+    _seen: NDArray[np.uint8] | None
+    # Where the classes of the head stand in `classes_`.
+    _order: NDArray[np.intp]
+
     def __init__(
         self,
-        backbone: str = "efficientnet-lite0",
+        backbone: str | os.PathLike[str] = "efficientnet-lite0",
         method: str = "gaussian",
         *,
         memory: int | str = 5000,
@@ -113,29 +127,29 @@ class PhotoClassifier(ClassifierMixin, BaseEstimator):
         self._order_classes()
         return len(gone)
 
-    def _masked(self, mask: np.ndarray) -> np.ndarray:
+    def _masked(self, mask: NDArray[np.bool_]) -> NDArray[np.uint8]:
         if self._seen is None:
             raise ValueError("the order in which photos came is not in the file of a classifier: give the photos")
         if len(mask) != len(self._seen):
             raise ValueError(f"the mask has {len(mask)} values, but {len(self._seen)} photos were learned")
         return self._seen[mask]
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Log-probabilities but for a constant: `[n, classes]`, or for two classes `[n]`, positive for the second."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> NDArray[Any]:
         """The most likely class of each photo."""
         scores = self._scores(X)
         return self.classes_[np.argmax(scores, axis=1)]
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities `[n, classes]`, calibrated on photos that were held out."""
         check_is_fitted(self)
         return self._learned.probabilities(self._features(X))[:, self._order]
 
-    def verdict(self, X: Any) -> np.ndarray:
+    def verdict(self, X: Any) -> NDArray[np.str_]:
         """`"sure"`, `"unsure"` or `"unknown"` for each photo.
 
         Sure: at least 19 of 20 such answers were right on the photos that were held out. Unknown: further from all
@@ -188,8 +202,6 @@ class PhotoClassifier(ClassifierMixin, BaseEstimator):
         kind, names = names_of(y)
         if not reset and kind != self._kind:
             raise ValueError(f"y are labels of another type than before: {_KINDS[kind]}, not {_KINDS[self._kind]}")
-        if reset:
-            self._learned = None
         features = self._features(X, reset=reset)
         if reset:
             self._kind = kind
@@ -200,11 +212,20 @@ class PhotoClassifier(ClassifierMixin, BaseEstimator):
         return features, names
 
     def _learn(self, X: Any, features: Features, names: list[str]) -> PhotoClassifier:
-        self._learned.learn(features, names, sources(X) if are_photos(X) else None)
-        if self._seen is not None:
-            self._seen = _first_of_each(np.concatenate([self._seen, features.digests()]))
-        self._order_classes()
+        try:
+            self._learned.learn(features, names, sources(X) if are_photos(X) else None)
+        except KeyboardInterrupt:
+            # It is raised when the photos are learned.
+            self._note(features)
+            raise
+        self._note(features)
         return self
+
+    def _note(self, learned: Features) -> None:
+        """Bring up to date what follows from the photos that were learned."""
+        if self._seen is not None:
+            self._seen = _first_of_each(np.concatenate([self._seen, learned.digests()]))
+        self._order_classes()
 
     def _features(self, X: Any, *, reset: bool = False) -> Features:
         if not are_photos(X):
@@ -213,17 +234,17 @@ class PhotoClassifier(ClassifierMixin, BaseEstimator):
         opened = backbone(self.backbone, self.threads)
         if reset:
             self.n_features_in_ = opened.dimensions
-        elif self._learned.backbone != (self.backbone, opened.sha256):
+        elif self._learned.backbone != (os.fspath(self.backbone), opened.sha256):
             name = self._learned.backbone[0]
             what = "features that were computed elsewhere" if name == _NO_BACKBONE else f"photos by {name}"
             raise ValueError(f"this classifier learned {what}: it cannot read photos by {self.backbone}")
         return opened.extract(photos(X))
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
         return self._learned.scores(self._features(X))[:, self._order]
 
-    def _remembered(self, X: Any) -> np.ndarray | None:
+    def _remembered(self, X: Any) -> NDArray[np.uint8] | None:
         """The identities of paths, if all are in memory."""
         names = sources(X) if are_photos(X) else None
         if names is None:
@@ -238,7 +259,7 @@ class PhotoClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if self.method != "gaussian":
-            raise ValueError(f"method is {self.method!r}, expected 'gaussian'; `rehearsal run` compares others")
+            raise ValueError(f"method is {self.method!r}, expected 'gaussian': `run` of the benchmark has other methods")
         for name in ("holdout_per_class", "threads"):
             value = getattr(self, name)
             least = 0 if name == "holdout_per_class" else 1
@@ -270,21 +291,26 @@ def names_of(y: Any) -> tuple[str, list[str]]:
     if len(found) > 1 or not found <= _KINDS.keys():
         names = ", ".join(sorted(_KINDS.get(kind, kind) for kind in found))
         raise ValueError(f"y are labels of several types, or of none that is known: {names}")
-    y = y.astype({"U": object, "b": bool, "i": np.int64, "f": np.float64}[kind := found.pop()])
-    check_classification_targets(y)
-    return kind, [str(label) for label in y.tolist()]
+    if not found:
+        raise ValueError("y has no label: expected at least one")
+    kind = found.pop()
+    labels = [_TYPES[kind](label) for label in y]
+    if kind == "i" and not all(-(1 << 63) <= label < 1 << 63 for label in labels):
+        raise ValueError("y has an integer of more than 64 bits: use texts instead")
+    check_classification_targets(np.array(labels, dtype=object if kind == "U" else None))
+    return kind, [str(label) for label in labels]
 
 
 def _label(kind: str, name: str) -> Any:
     """The label that has this name."""
-    return {"U": str, "b": lambda name: name == "True", "i": int, "f": float}[kind](name)
+    return name == "True" if kind == "b" else _TYPES[kind](name)
 
 
-def _first_of_each(digests: np.ndarray) -> np.ndarray:
+def _first_of_each(digests: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Each row once, where it comes first."""
     return digests[np.sort(np.unique(digests, axis=0, return_index=True)[1])]
 
 
-def _is_in(digests: np.ndarray, among: np.ndarray) -> np.ndarray:
+def _is_in(digests: NDArray[np.uint8], among: NDArray[np.uint8]) -> NDArray[np.bool_]:
     known = {row.tobytes() for row in among}
     return np.array([row.tobytes() in known for row in digests], dtype=bool)

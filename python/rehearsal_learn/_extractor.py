@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from ._photos import are_photos, backbone, photos
@@ -15,7 +17,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    backbone : str
+    backbone : str or path
         `"efficientnet-lite0"` is inside the package; `rehearsal backbone list` names the others; or the path of an
         ONNX file that gives one vector per image.
     threads : int, optional
@@ -35,7 +37,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, backbone: str = "efficientnet-lite0", *, threads: int | None = None):
+    def __init__(self, backbone: str | os.PathLike[str] = "efficientnet-lite0", *, threads: int | None = None):
         self.backbone = backbone
         self.threads = threads
 
@@ -44,7 +46,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
         self.n_features_out_ = backbone(self.backbone, self.threads).dimensions
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any) -> NDArray[np.float32]:
         """The features `[n, dimensions]` of photos, as float32.
 
         X is a list of paths, of PIL images or of arrays `[height, width, 3]` of uint8, or one array
@@ -54,7 +56,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator):
             raise ValueError("X are no photos: expected paths, images, or an array [n, height, width, 3] of uint8")
         return backbone(self.backbone, self.threads).extract(photos(X)).values()
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """`feature0`, `feature1` and so on."""
         dimensions = backbone(self.backbone, self.threads).dimensions
         return np.array([f"feature{number}" for number in range(dimensions)], dtype=object)

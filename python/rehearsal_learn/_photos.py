@@ -12,7 +12,7 @@ from ._rehearsal import Backbone
 
 
 @functools.lru_cache(maxsize=4)
-def backbone(name: str, threads: int | None) -> Backbone:
+def backbone(name: str | os.PathLike[str], threads: int | None) -> Backbone:
     """A backbone, which is opened once."""
     return Backbone(os.fspath(name), threads)
 
@@ -38,7 +38,7 @@ def photos(X: Any) -> list[str] | np.ndarray | list[np.ndarray]:
     if len(X) == 0:
         raise ValueError("X has no photo: expected at least one")
     if isinstance(X, np.ndarray) and X.ndim == 4:
-        return _bytes(X)
+        return _bytes(X, 4)
     if all(isinstance(item, (str, os.PathLike)) for item in X):
         return [os.fspath(item) for item in X]
     return [_array(item) for item in X]
@@ -63,16 +63,17 @@ def _array(item: Any) -> np.ndarray:
 
         # As files are read: turned as EXIF says, without transparency.
         return np.asarray(ImageOps.exif_transpose(item).convert("RGB"))
-    return _bytes(np.asarray(item))
+    return _bytes(np.asarray(item), 3)
 
 
-def _bytes(array: np.ndarray) -> np.ndarray:
+def _bytes(array: np.ndarray, dimensions: int) -> np.ndarray:
     """The same array, if it is one of bytes in order; else a copy in order."""
     if array.dtype != np.uint8:
         raise TypeError(
             f"images are arrays of uint8, from 0 to 255, but these have the type {array.dtype}: "
             "convert them, for example with (255 * X).round().astype('uint8') if they are from 0 to 1"
         )
-    if array.shape[-1] != 3:
-        raise ValueError(f"images have the shape {array.shape}: expected 3 channels, red, green and blue, at the end")
+    if array.ndim != dimensions or array.shape[-1] != 3:
+        expected = "[n, height, width, 3]" if dimensions == 4 else "[height, width, 3]"
+        raise ValueError(f"images have the shape {list(array.shape)}: expected {expected}, red, green and blue at the end")
     return np.ascontiguousarray(array)

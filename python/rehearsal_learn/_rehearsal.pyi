@@ -1,18 +1,24 @@
 """The compiled part. Plain data come as JSON; use the classes of `rehearsal_learn`."""
 
 import os
-from typing import Any, Callable
+from typing import Any, Callable, final
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Self
 
 _Path = str | os.PathLike[str]
 _Callback = Callable[[dict[str, Any]], object] | None
 
+__all__ = [
+    "Backbone", "Classifier", "Features", "Model", "RehearsalError", "TRAINING", "__version__", "main", "read_record", "run",
+]  # fmt: skip
 __version__: str
+TRAINING: bool
 
 class RehearsalError(Exception): ...
 
+@final
 class Features:
     @staticmethod
     def of_array(values: NDArray[np.float32]) -> Features: ...
@@ -20,8 +26,9 @@ class Features:
     def values(self) -> NDArray[np.float32]: ...
     def digests(self) -> NDArray[np.uint8]: ...
 
+@final
 class Backbone:
-    def __init__(self, name: str, threads: int | None = None) -> None: ...
+    def __new__(cls, name: str, threads: int | None = None) -> Self: ...
     @property
     def dimensions(self) -> int: ...
     @property
@@ -30,15 +37,16 @@ class Backbone:
         self, photos: list[str] | NDArray[np.uint8] | list[NDArray[np.uint8]], callback: _Callback = None
     ) -> Features: ...
 
+@final
 class Classifier:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         dimensions: int,
         backbone: Backbone | None = None,
         memory: str = "5000",
-        holdout_per_class: int = 50,
+        holdout_per_class: int = ...,
         threads: int | None = None,
-    ) -> None: ...
+    ) -> Self: ...
     @staticmethod
     def load(path: _Path, threads: int | None = None) -> Classifier: ...
     @staticmethod
@@ -64,8 +72,9 @@ class Classifier:
     def save(self, path: _Path, note: str | None = None) -> None: ...
     def to_bytes(self) -> bytes: ...
 
+@final
 class Model:
-    def __init__(self, path: _Path, threads: int | None = None) -> None: ...
+    def __new__(cls, path: _Path, threads: int | None = None) -> Self: ...
     def about(self, version: int | None) -> str: ...
     def history(self) -> str: ...
     def learn(
@@ -116,4 +125,12 @@ class Model:
     def retire(self, name: str, photos: _Path | None = None) -> str: ...
     def to_onnx(self, path: _Path, version: int | None = None) -> None: ...
 
+def run(
+    settings: str,
+    out: _Path | None,
+    resume: _Path | None,
+    retrieval: tuple[str, Callable[..., Any]] | None,
+    callback: _Callback,
+) -> str: ...
+def read_record(directory: _Path) -> str | None: ...
 def main(arguments: list[str]) -> int: ...

@@ -1,6 +1,8 @@
 """Photos for the tests. The installed wheel is tested, not the source tree."""
 
+import os
 import pathlib
+import time
 
 import numpy as np
 import pytest
@@ -14,6 +16,19 @@ assert pathlib.Path(rehearsal_learn.__file__).resolve().parent != SOURCE, "insta
 def data_directory(tmp_path, monkeypatch):
     """Features are kept below the test's own directory."""
     monkeypatch.setenv("REHEARSAL_DATA", str(tmp_path / "data"))
+
+
+@pytest.fixture
+def count_threads():
+    """Counts the threads of this process, once those that are ending have ended."""
+
+    def count() -> int:
+        if not os.path.isdir("/proc/self/task"):
+            return 0
+        time.sleep(0.2)
+        return len(os.listdir("/proc/self/task"))
+
+    return count
 
 
 def photo(colour: int, number: int, size: tuple[int, int] = (48, 64)) -> np.ndarray:

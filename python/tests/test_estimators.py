@@ -1,6 +1,7 @@
 """scikit-learn's habits."""
 
 import copy
+import pathlib
 import pickle
 
 import numpy as np
@@ -90,6 +91,15 @@ def test_features_that_were_computed_before_give_the_same_head(photos):
     assert len(FeatureExtractor().fit().get_feature_names_out()) == 1280
 
 
+def test_a_classifier_of_photos_is_exported(photos, tmp_path):
+    X, y = photos
+    PhotoClassifier().fit(X, y).to_onnx(tmp_path / "shop.onnx")
+    assert (tmp_path / "shop.onnx").stat().st_size > 1_000_000
+    with pytest.raises((ValueError, RehearsalError), match="features"):
+        PhotoClassifier().fit(np.eye(4), [0, 0, 1, 1]).to_onnx(tmp_path / "none.onnx")
+    assert not (tmp_path / "none.onnx").exists()
+
+
 def test_pickle_copy_clone_save_and_load(photos, tmp_path):
     X, y = photos
     classifier = PhotoClassifier(memory="1MB").fit(X, y)
@@ -133,13 +143,28 @@ def test_it_works_in_searches():
     assert cross_val_score(PhotoClassifier(threads=1), X, y, cv=2, n_jobs=2).mean() > 0.85
 
 
+def test_photos_by_another_backbone_are_refused(photos):
+    X, y = photos
+    onnx = pathlib.Path(__file__).resolve().parents[2] / "crates" / "backbone" / "tests" / "onnx" / "dynamic.onnx"
+    other = PhotoClassifier(onnx).fit(X, y)
+    assert other.predict(X).tolist() == y and FeatureExtractor(onnx).transform(X).shape == (24, other.n_features_in_)
+    classifier = PhotoClassifier().fit(X, y).set_params(backbone=onnx)
+    for method in ("predict", "forget", "verdict"):
+        with pytest.raises(ValueError, match="efficientnet-lite0: it cannot read photos by"):
+            getattr(classifier, method)(X)
+    with pytest.raises(ValueError, match="cannot read photos by"):
+        classifier.partial_fit(X, y)
+    with pytest.raises(FileNotFoundError, match="none.onnx"):
+        FeatureExtractor("none.onnx").transform(X)
+
+
 def test_wrong_input_is_refused(photos):
     X, y = photos
     fitted = PhotoClassifier().fit(X, y)
     wrong = [
         (TypeError, "uint8", lambda: fitted.predict(X / 255)),
         (TypeError, "uint8", lambda: fitted.predict(X.astype(np.int64))),
-        (ValueError, "3 channels", lambda: fitted.predict(X[..., :2])),
+        (ValueError, "height, width, 3", lambda: fitted.predict(X[..., :2])),
         (ValueError, None, lambda: fitted.predict(X[:, :0])),
         (ValueError, None, lambda: fitted.predict([])),
         (ValueError, None, lambda: fitted.predict(X[:0])),

@@ -113,8 +113,27 @@ def test_the_command_is_the_command_line(folder):
     assert command("learn", "x.model", folder / "none").returncode == 2
     done = command("predict", folder / "none.model", folder)
     assert done.returncode == 2 and "error: there is no model" in done.stderr and "hint: " in done.stderr
-    read, write = os.pipe()
-    os.close(read)
-    closed = subprocess.run([PROGRAM, "--help"], stdout=write, stderr=subprocess.PIPE, text=True)
-    os.close(write)
-    assert "panicked" not in closed.stderr
+
+
+def test_nobody_reads_what_the_command_prints(folder):
+    learned(folder)
+    for words in (["--help"], ["show", "shop.model"], ["predict", "shop.model", "january"], ["show", "shop.model", "--json"]):
+        read, write = os.pipe()
+        os.close(read)
+        closed = subprocess.run([PROGRAM, *words], cwd=folder, stdout=write, stderr=subprocess.PIPE, text=True)
+        os.close(write)
+        assert closed.returncode == 0 and "error" not in closed.stderr and "panicked" not in closed.stderr, (words, closed)
+
+
+@pytest.mark.parametrize("streams", ["os.close(1); os.close(2)", "sys.stdout = sys.stderr = None", "sys.stderr.close()"])
+def test_there_are_no_standard_streams(folder, streams):
+    code = f"""
+import os, sys
+{streams}
+from rehearsal_learn import Model
+model = Model("shop.model")
+model.learn("january")
+os._exit(7 if len(model.predict("january")) == 16 else 1)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder)
+    assert done.returncode == 7

@@ -15,13 +15,14 @@ use numpy::{
 use pyo3::prelude::*;
 use rehearsal_backbone::{Extracted, Extractor};
 use rehearsal_data::decode::PictureRef;
-use rehearsal_files::threads::{cores, on_threads};
+use rehearsal_files::threads::on_threads;
 use rehearsal_gaussian::Feature;
 use rehearsal_model::{BackboneId, Digest, ModelError, open_backbone};
 
 use crate::{
     error::{Error, Result},
     events::{self, Reporter},
+    number::{self, Number},
 };
 
 /// A frozen pre-trained network, opened at first use.
@@ -52,8 +53,8 @@ enum Photos<'py> {
 impl Backbone {
     #[new]
     #[pyo3(signature = (name, threads=None))]
-    fn new(name: String, threads: Option<usize>) -> Self {
-        Self { name, threads: threads.unwrap_or_else(cores).max(1), opened: Mutex::new(None) }
+    fn new(name: String, threads: Option<Number<usize>>) -> Result<Self> {
+        Ok(Self { name, threads: number::threads(threads)?, opened: Mutex::new(None) })
     }
 
     /// Features of a photo.

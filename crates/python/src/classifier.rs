@@ -15,6 +15,7 @@ use crate::{
     backbone::{Backbone, Features, matrix},
     error::{Error, Result},
     events,
+    number::{self, Number},
 };
 
 /// See `rehearsal_learn.PhotoClassifier`.
@@ -25,20 +26,21 @@ pub struct Classifier(Mutex<PhotoClassifier>);
 impl Classifier {
     /// That has seen nothing: for features of a backbone, or of `dimensions` coordinates.
     #[new]
-    #[pyo3(signature = (dimensions, backbone=None, memory="5000", holdout_per_class=50, threads=None))]
+    #[pyo3(signature = (dimensions, backbone=None, memory="5000", holdout_per_class=Number(50), threads=None))]
     fn new(
-        dimensions: usize,
+        dimensions: Number<usize>,
         backbone: Option<&Backbone>,
         memory: &str,
-        holdout_per_class: usize,
-        threads: Option<usize>,
+        holdout_per_class: Number<usize>,
+        threads: Option<Number<usize>>,
     ) -> Result<Self> {
+        let (Number(dimensions), Number(holdout)) = (dimensions, holdout_per_class);
         let classifier = match backbone {
             Some(backbone) => PhotoClassifier::new(backbone.id()?, dimensions),
             None => PhotoClassifier::of_features(dimensions),
         };
         let memory = memory.parse().map_err(Error::Value)?;
-        Ok(Self::of(classifier.remembering(memory).holding_out(holdout_per_class), threads))
+        Self::of(classifier.remembering(memory).holding_out(holdout), threads)
     }
 
     /// Learns photos with the names of their classes; how many were new, known, and known as another class.
@@ -148,8 +150,8 @@ impl Classifier {
     /// The classifier in such a file.
     #[staticmethod]
     #[pyo3(signature = (path, threads=None))]
-    fn load(py: Python<'_>, path: PathBuf, threads: Option<usize>) -> Result<Self> {
-        events::run(py, None, |_| Ok(Self::of(PhotoClassifier::load(&path)?, threads)))
+    fn load(py: Python<'_>, path: PathBuf, threads: Option<Number<usize>>) -> Result<Self> {
+        events::run(py, None, |_| Self::of(PhotoClassifier::load(&path)?, threads))
     }
 
     /// The content of the file that `save` writes.
@@ -161,8 +163,8 @@ impl Classifier {
     /// The classifier in such a content.
     #[staticmethod]
     #[pyo3(signature = (content, threads=None))]
-    fn from_bytes(py: Python<'_>, content: Vec<u8>, threads: Option<usize>) -> Result<Self> {
-        events::run(py, None, |_| Ok(Self::of(PhotoClassifier::from_bytes(content)?, threads)))
+    fn from_bytes(py: Python<'_>, content: Vec<u8>, threads: Option<Number<usize>>) -> Result<Self> {
+        events::run(py, None, |_| Self::of(PhotoClassifier::from_bytes(content)?, threads))
     }
 
     /// What `save` was given.
@@ -180,11 +182,8 @@ impl Classifier {
 }
 
 impl Classifier {
-    fn of(classifier: PhotoClassifier, threads: Option<usize>) -> Self {
-        Self(Mutex::new(match threads {
-            Some(threads) => classifier.on_threads(threads),
-            None => classifier,
-        }))
+    fn of(classifier: PhotoClassifier, threads: Option<Number<usize>>) -> Result<Self> {
+        Ok(Self(Mutex::new(classifier.on_threads(number::threads(threads)?))))
     }
 
     fn lock(&self) -> MutexGuard<'_, PhotoClassifier> {

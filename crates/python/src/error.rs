@@ -23,6 +23,12 @@ create_exception!(
 #[derive(Debug)]
 pub enum Error {
     Model(ModelError),
+    /// Something that was named is not there.
+    #[cfg(feature = "training")]
+    Absent(String),
+    /// A run cannot be read, or cannot go on.
+    #[cfg(feature = "training")]
+    Run(String),
     Python(PyErr),
     /// Wrong input.
     Value(String),
@@ -35,10 +41,15 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// What a thread panicked with.
-    pub fn of_panic(panic: &(dyn Any + Send)) -> Self {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        Self::Bug(text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default())
+    /// What a thread ended with: a panic, or an exception that passed through it.
+    pub fn of_panic(panic: Box<dyn Any + Send>) -> Self {
+        match panic.downcast::<PyErr>() {
+            Ok(raised) => Self::Python(*raised),
+            Err(panic) => {
+                let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+                Self::Bug(text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default())
+            }
+        }
     }
 }
 
@@ -70,6 +81,10 @@ impl From<Error> for PyErr {
             Error::Model(error) if is_absent(&error) => PyFileNotFoundError::new_err(error.to_string()),
             Error::Model(error) if is_value(&error) => PyValueError::new_err(error.to_string()),
             Error::Model(error) => RehearsalError::new_err(error.to_string()),
+            #[cfg(feature = "training")]
+            Error::Absent(text) => PyFileNotFoundError::new_err(text),
+            #[cfg(feature = "training")]
+            Error::Run(text) => RehearsalError::new_err(text),
         }
     }
 }
@@ -78,7 +93,9 @@ impl From<Error> for PyErr {
 fn is_absent(error: &ModelError) -> bool {
     let absent = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     match error {
-        ModelError::Absent { .. } | ModelError::NoFolder(_) => true,
+        ModelError::Absent { .. }
+        | ModelError::NoFolder(_)
+        | ModelError::Data(DataError::Absent { .. } | DataError::Missing { .. }) => true,
         ModelError::Unreadable { error, .. }
         | ModelError::File(rehearsal_files::model_file::ModelFileError::Unreadable { error, .. })
         | ModelError::Data(DataError::Unreadable { error, .. })
@@ -110,4 +127,31 @@ fn is_value(error: &ModelError) -> bool {
         M::Backbone(error) => matches!(error, BackboneError::Onnx { .. } | BackboneError::NotFiniteFeatures { .. }),
         _ => false,
     }
+}
+
+/// Errors of runs.
+#[cfg(feature = "training")]
+mod training {
+    use rehearsal::{config::ConfigError, experiment::ExperimentError, learner::LearnerError};
+    use rehearsal_runs::DirectoryError;
+
+    use super::Error;
+
+    from!(
+        ConfigError => |error: ConfigError| Self::Value(error.to_string()),
+        ExperimentError => |error| match error {
+            ExperimentError::Data(error) | ExperimentError::Learner(LearnerError::Data(error)) => error.into(),
+            ExperimentError::Backbone(error) => error.into(),
+            ExperimentError::Directory(error) => error.into(),
+            ExperimentError::Refused(_) | ExperimentError::Stream(_) => Self::Value(error.to_string()),
+            ExperimentError::Learner(LearnerError::File(_)) => Self::Run(error.to_string()),
+            ExperimentError::Learner(ref refused) if refused.is_user_error() => Self::Value(error.to_string()),
+            _ => Self::Run(error.to_string()),
+        },
+        DirectoryError => |error| match error {
+            DirectoryError::NoRun(_) => Self::Absent(error.to_string()),
+            DirectoryError::Taken(_) | DirectoryError::Finished(_) => Self::Value(error.to_string()),
+            _ => Self::Run(error.to_string()),
+        },
+    );
 }

@@ -30,6 +30,12 @@ pub enum Event {
     End,
     /// A message for people.
     Say(String),
+    /// A step of training.
+    #[cfg(feature = "training")]
+    Step(crate::benchmark::StepTaken),
+    /// A task is learned: its number, and the accuracies on all tasks so far.
+    #[cfg(feature = "training")]
+    Task(usize, Vec<f64>),
 }
 
 /// The work's side: it tells events, and asks whether to stop.
@@ -95,7 +101,7 @@ pub fn run<T: Send>(
         }
         let joined = py.detach(|| worker.join());
         listened?;
-        joined.unwrap_or_else(|panic| Err(Error::of_panic(&*panic)))
+        joined.unwrap_or_else(|panic| Err(Error::of_panic(panic)))
     })
 }
 
@@ -134,6 +140,17 @@ impl Event {
             Self::Say(text) => {
                 dictionary.set_item("text", text)?;
                 "say"
+            }
+            #[cfg(feature = "training")]
+            Self::Step(step) => {
+                step.fill(&dictionary)?;
+                "step"
+            }
+            #[cfg(feature = "training")]
+            Self::Task(task, accuracies) => {
+                dictionary.set_item("task", task)?;
+                dictionary.set_item("accuracies", accuracies)?;
+                "task"
             }
         };
         dictionary.set_item("event", name)?;

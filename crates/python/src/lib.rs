@@ -8,10 +8,13 @@
 )]
 
 mod backbone;
+#[cfg(feature = "training")]
+mod benchmark;
 mod classifier;
 mod error;
 mod events;
 mod model;
+mod number;
 mod program;
 
 use pyo3::prelude::*;
@@ -19,6 +22,9 @@ use pyo3::prelude::*;
 /// Bindings: use `rehearsal_learn`.
 #[pymodule]
 mod _rehearsal {
+    #[cfg(feature = "training")]
+    #[pymodule_export]
+    use super::benchmark::{read_record, run};
     #[pymodule_export]
     use super::{
         backbone::{Backbone, Features},
@@ -32,6 +38,7 @@ mod _rehearsal {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("TRAINING", cfg!(feature = "training"))
     }
 }

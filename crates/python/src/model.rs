@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::PathBuf};
 
 use pyo3::prelude::*;
 use rehearsal_data::photos::{ScanOptions, find};
-use rehearsal_files::threads::{cores, on_threads};
+use rehearsal_files::threads::on_threads;
 use rehearsal_model::{
     AcceptanceCheck, Evaluation, ExactSession, Features, FolderNotice, FolderReader, Forget, Forgotten, Input,
     Model as Store, ModelError, Notice, Outcome, Part, Seen, SessionOptions, Share, Version,
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::{
     error::{Error, Result},
     events::{self, Event, Reporter},
+    number::{self, Number},
 };
 
 type Callback<'py> = Option<Bound<'py, PyAny>>;
@@ -30,12 +31,12 @@ pub struct Model {
 impl Model {
     #[new]
     #[pyo3(signature = (path, threads=None))]
-    fn new(path: PathBuf, threads: Option<usize>) -> Self {
-        Self { path, threads: threads.unwrap_or_else(cores).max(1) }
+    fn new(path: PathBuf, threads: Option<Number<usize>>) -> Result<Self> {
+        Ok(Self { path, threads: number::threads(threads)? })
     }
 
     /// Settings: the current version, the kept ones, the classes.
-    fn about(&self, py: Python<'_>, version: Option<u32>) -> Result<String> {
+    fn about(&self, py: Python<'_>, version: Option<Number<u32>>) -> Result<String> {
         self.ask(py, None, |_| {
             let store = self.open()?;
             let version = asked(&store, version)?;
@@ -67,8 +68,8 @@ impl Model {
         holdout: Option<PathBuf>,
         backbone: Option<String>,
         memory: Option<&str>,
-        holdout_per_class: Option<usize>,
-        keep: Option<usize>,
+        holdout_per_class: Option<Number<usize>>,
+        keep: Option<Number<usize>>,
         max_forgetting: Option<f64>,
         accept: bool,
         relabel: bool,
@@ -85,6 +86,7 @@ impl Model {
                     .ok_or_else(|| Error::Value(format!("max_forgetting is {share}: it must be between 0 and 1")))?,
             ),
         };
+        let [holdout_per_class, keep] = [holdout_per_class, keep].map(|given| given.map(|Number(number)| number));
         let options = SessionOptions { memory, holdout_per_class, keep, check, relabel, ..SessionOptions::default() };
         self.ask(py, callback, |reporter| {
             let mut store = Store::open_or_create(&self.path)?.on_threads(self.threads);
@@ -109,9 +111,9 @@ impl Model {
         &self,
         py: Python<'_>,
         paths: Vec<PathBuf>,
-        version: Option<u32>,
+        version: Option<Number<u32>>,
         threshold: Option<f64>,
-        explain: usize,
+        explain: Number<usize>,
         follow_links: bool,
         callback: Callback<'_>,
     ) -> Result<String> {
@@ -124,7 +126,7 @@ impl Model {
             let predictions = version.predict(&inputs)?;
             let answers = files.iter().zip(&inputs).zip(predictions).map(|((path, input), prediction)| {
                 let others = prediction.others.iter().map(|(class, share)| json!([&**class, share]));
-                let similar = version.similar(input, explain);
+                let similar = version.similar(input, explain.0);
                 let similar = similar.iter().map(|photo| json!([&*photo.class, photo.source, photo.similarity]));
                 json!({
                     "path": path.to_string_lossy(),
@@ -146,7 +148,7 @@ impl Model {
         &self,
         py: Python<'_>,
         folder: PathBuf,
-        version: Option<u32>,
+        version: Option<Number<u32>>,
         report: Option<PathBuf>,
         follow_links: bool,
         skip_bad: bool,
@@ -175,9 +177,9 @@ impl Model {
 
     /// Uses another version.
     #[pyo3(name = "use")]
-    fn select(&self, py: Python<'_>, version: u32) -> Result<()> {
+    fn select(&self, py: Python<'_>, version: Number<u32>) -> Result<()> {
         self.ask(py, None, |_| {
-            self.open_to_change()?.select(version)?;
+            self.open_to_change()?.select(version.0)?;
             Ok(Value::Null)
         })
         .map(drop)
@@ -185,7 +187,7 @@ impl Model {
 
     /// The remembered photos: class, path, and whether they are held out.
     #[pyo3(signature = (version=None))]
-    fn memory(&self, py: Python<'_>, version: Option<u32>) -> Result<String> {
+    fn memory(&self, py: Python<'_>, version: Option<Number<u32>>) -> Result<String> {
         self.ask(py, None, |_| {
             let held = asked(&self.open()?, version)?.held().into_iter();
             Ok(held.map(|held| json!([&*held.class, held.source, held.part == Part::Holdout])).collect())
@@ -248,7 +250,7 @@ impl Model {
 
     /// Writes an ONNX file.
     #[pyo3(signature = (path, version=None))]
-    fn to_onnx(&self, py: Python<'_>, path: PathBuf, version: Option<u32>) -> Result<()> {
+    fn to_onnx(&self, py: Python<'_>, path: PathBuf, version: Option<Number<u32>>) -> Result<()> {
         self.ask(py, None, |_| {
             asked(&self.open()?, version)?.export_onnx(&path)?;
             Ok(Value::Null)
@@ -282,8 +284,8 @@ impl Model {
 }
 
 /// The version that was asked for, else the current one.
-fn asked(store: &Store, version: Option<u32>) -> Result<Version> {
-    Ok(version.map_or_else(|| store.current(), |number| store.version(number))?)
+fn asked(store: &Store, version: Option<Number<u32>>) -> Result<Version> {
+    Ok(version.map_or_else(|| store.current(), |Number(number)| store.version(number))?)
 }
 
 /// The features of all photos below these paths, by their identities.
