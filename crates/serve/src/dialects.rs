@@ -1,6 +1,7 @@
 //! What clients of other servers speak.
 
 mod hugging_face;
+mod label_studio;
 mod open_inference;
 
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -12,6 +13,10 @@ pub(crate) fn all() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(hugging_face::classify))
         .routes(routes!(hugging_face::classify_by_name))
+        .routes(routes!(label_studio::health))
+        .routes(routes!(label_studio::setup))
+        .routes(routes!(label_studio::predict))
+        .routes(routes!(label_studio::webhook))
         .routes(routes!(open_inference::live))
         .routes(routes!(open_inference::ready))
         .routes(routes!(open_inference::server))

@@ -14,6 +14,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use base64::{Engine, prelude::BASE64_STANDARD};
 use rehearsal_files::sha256::sha256;
 use subtle::ConstantTimeEq;
 use tokio::sync::OwnedSemaphorePermit;
@@ -25,8 +26,6 @@ pub(crate) const SESSION: &str = "rehearsal-session";
 /// The page runs its own scripts and talks to its own server, and shows photos that it was given.
 const POLICY: &str = "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; \
                       form-action 'self'; frame-ancestors 'none'";
-/// Bytes are counted by so many.
-const KILOBYTE: usize = 1024;
 
 /// The bytes of a request count until the last copy of this is gone.
 pub(crate) type Reserved = Arc<OwnedSemaphorePermit>;
@@ -126,14 +125,23 @@ fn check_origin(headers: &HeaderMap, uri: &Uri) -> Answer<()> {
 
 /// Whether a request has the token, or the cookie that was given for it.
 fn is_known(headers: &HeaderMap, token: &str) -> bool {
-    let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    if bearer.is_some_and(|given| is_token(given, token)) {
+    let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    if given.and_then(|given| given.strip_prefix("Bearer ")).is_some_and(|given| is_token(given, token)) {
+        return true;
+    }
+    if given.and_then(|given| password(given.strip_prefix("Basic ")?)).is_some_and(|given| is_token(&given, token)) {
         return true;
     }
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = cookies.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let expected = session(token);
     pairs.any(|(name, value)| name == SESSION && bool::from(value.as_bytes().ct_eq(expected.as_bytes())))
+}
+
+/// The password of basic authentication, in which some clients send the token, under any name.
+fn password(basic: &str) -> Option<String> {
+    let text = String::from_utf8(BASE64_STANDARD.decode(basic.trim()).ok()?).ok()?;
+    text.split_once(':').map(|(_, password)| password.to_owned())
 }
 
 /// Whether that is the token: the time that it takes says nothing about it.
@@ -157,9 +165,7 @@ fn reserve(app: &App, request: &Request) -> Answer<Option<Reserved>> {
     if length > limits.body {
         return Err(body_too_large(limits));
     }
-    let kilobytes = u32::try_from(length.div_ceil(KILOBYTE)).unwrap_or(u32::MAX);
-    let permit = Arc::clone(&app.bodies).try_acquire_many_owned(kilobytes);
-    permit.map(|permit| Some(Arc::new(permit))).map_err(|_| ApiError::busy("too many bytes are being answered"))
+    app.reserve(length).map(Some)
 }
 
 #[cfg(test)]
@@ -209,10 +215,10 @@ mod tests {
     fn the_token_or_its_cookie_is_needed() {
         let cookie = |value: &str| headers(&[("cookie", value)]);
         assert!(is_known(&headers(&[("authorization", "Bearer secret")]), "secret"));
+        assert!(is_known(&headers(&[("authorization", "Basic YW55OnNlY3JldA==")]), "secret"), "any:secret");
         assert!(is_known(&cookie(&format!("a=b; {SESSION}={}", session("secret"))), "secret"));
-        for wrong in
-            [headers(&[]), headers(&[("authorization", "Bearer secre")]), headers(&[("authorization", "secret")])]
-        {
+        let wrong = ["Bearer secre", "secret", "Basic c2VjcmV0", "Basic c2VjcmV0Og==", "Basic !", "Basic /////w=="];
+        for wrong in wrong.map(|value| headers(&[("authorization", value)])).into_iter().chain([headers(&[])]) {
             assert!(!is_known(&wrong, "secret"), "{wrong:?}");
         }
         assert!(!is_known(&cookie(&format!("{SESSION}=secret")), "secret"));

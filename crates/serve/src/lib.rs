@@ -34,7 +34,7 @@ mod state;
 
 pub(crate) use error::ApiError;
 pub use error::{ErrorBody, Reason};
-pub use options::{Limits, Log, Options};
+pub use options::{LabelStudio, Limits, Log, Options};
 pub use server::{ServeError, Server, Stop};
 
 /// The description of the HTTP API, as `OpenAPI` JSON.

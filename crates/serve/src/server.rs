@@ -23,7 +23,7 @@ use crate::{
     jobs::Jobs,
     metrics::Metrics,
     predictor::Predictor,
-    state::{App, Shared},
+    state::{App, KILOBYTE, Shared},
 };
 
 /// So often the model is looked at: another process may have changed it.
@@ -52,6 +52,9 @@ pub enum ServeError {
     /// A token that cannot be sent or guesses too easily.
     #[error("the token has {0}: it must be of at least 16 letters, digits or signs, without spaces")]
     Token(&'static str),
+    /// An address of Label Studio that is none.
+    #[error("{0} is not the address of a Label Studio, such as http://localhost:8080, or its token cannot be sent")]
+    LabelStudio(String),
     /// Threads cannot be started.
     #[error("threads cannot be started: {0}")]
     Threads(io::Error),
@@ -62,7 +65,7 @@ impl ServeError {
     pub fn is_user_error(&self) -> bool {
         match self {
             Self::Model(error) => error.is_user_error(),
-            Self::Address { .. } | Self::NoToken(_) | Self::Token(_) => true,
+            Self::Address { .. } | Self::NoToken(_) | Self::Token(_) | Self::LabelStudio(_) => true,
             Self::Threads(_) => false,
         }
     }
@@ -121,7 +124,7 @@ impl Server {
             jobs,
             metrics: Metrics::default(),
             changing,
-            bodies: Arc::new(Semaphore::new(limits.bodies.div_ceil(1024))),
+            bodies: Arc::new(Semaphore::new(limits.bodies.div_ceil(KILOBYTE))),
             stopping,
             options,
         });

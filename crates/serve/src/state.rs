@@ -14,6 +14,7 @@ use crate::{
     ApiError, Options,
     current::{Current, Versions},
     error::Answer,
+    guard::Reserved,
     jobs::Jobs,
     metrics::Metrics,
     predictor::{Answered, Predictor, failed},
@@ -21,6 +22,8 @@ use crate::{
 
 /// So long a change waits for the one before it.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes are counted by so many.
+pub(crate) const KILOBYTE: usize = 1024;
 
 /// What all requests share.
 pub(crate) type App = Arc<Shared>;
@@ -54,6 +57,13 @@ impl Shared {
         let answered = self.predictor.predict(current, photos, explain).await?;
         answered.iter().for_each(|answered| self.metrics.answer(answered.verdict));
         Ok(answered)
+    }
+
+    /// Room for the bytes of a request, until the last copy of this is gone.
+    pub fn reserve(&self, bytes: usize) -> Answer<Reserved> {
+        let kilobytes = u32::try_from(bytes.div_ceil(KILOBYTE)).unwrap_or(u32::MAX);
+        let permit = Arc::clone(&self.bodies).try_acquire_many_owned(kilobytes);
+        permit.map(Arc::new).map_err(|_| ApiError::busy("too many bytes are being answered"))
     }
 
     /// Refuses to change a model that is only to be read.

@@ -6,6 +6,7 @@ mod asking;
 mod client;
 mod described;
 mod guarded;
+mod label_studio;
 mod learning;
 mod limits;
 mod malformed;
