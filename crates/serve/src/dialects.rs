@@ -7,6 +7,11 @@ mod open_inference;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::state::App;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use {
+    hugging_face::fuzz as fuzz_hugging_face, label_studio::fuzz as fuzz_label_studio,
+    open_inference::fuzz as fuzz_open_inference,
+};
 
 /// The routes of all dialects.
 pub(crate) fn all() -> OpenApiRouter<App> {

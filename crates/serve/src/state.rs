@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use rehearsal_data::photos::Photo;
 use rehearsal_model::{Model, ModelError};
 use tokio::{
-    sync::{Mutex, Semaphore, watch},
+    sync::{Mutex, watch},
     task::spawn_blocking,
     time::timeout,
 };
@@ -14,16 +14,13 @@ use crate::{
     ApiError, Options,
     current::{Current, Versions},
     error::Answer,
-    guard::Reserved,
+    guard::Gate,
     jobs::Jobs,
-    metrics::Metrics,
     predictor::{Answered, Predictor, failed},
 };
 
 /// So long a change waits for the one before it.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes are counted by so many.
-pub(crate) const KILOBYTE: usize = 1024;
 
 /// What all requests share.
 pub(crate) type App = Arc<Shared>;
@@ -33,11 +30,10 @@ pub(crate) struct Shared {
     pub versions: Arc<Versions>,
     pub predictor: Predictor,
     pub jobs: Jobs,
-    pub metrics: Metrics,
     /// Held while this process changes the model.
     pub changing: Arc<Mutex<()>>,
-    /// Kilobytes that requests may still bring.
-    pub bodies: Arc<Semaphore>,
+    /// What is let in.
+    pub gate: Arc<Gate>,
     /// Becomes true when the server is to stop.
     pub stopping: watch::Receiver<bool>,
 }
@@ -55,15 +51,8 @@ impl Shared {
     /// What a version says of photos.
     pub async fn predict(&self, current: Arc<Current>, photos: Vec<Photo>, explain: bool) -> Answer<Vec<Answered>> {
         let answered = self.predictor.predict(current, photos, explain).await?;
-        answered.iter().for_each(|answered| self.metrics.answer(answered.verdict));
+        answered.iter().for_each(|answered| self.gate.metrics.answer(answered.verdict));
         Ok(answered)
-    }
-
-    /// Room for the bytes of a request, until the last copy of this is gone.
-    pub fn reserve(&self, bytes: usize) -> Answer<Reserved> {
-        let kilobytes = u32::try_from(bytes.div_ceil(KILOBYTE)).unwrap_or(u32::MAX);
-        let permit = Arc::clone(&self.bodies).try_acquire_many_owned(kilobytes);
-        permit.map(Arc::new).map_err(|_| ApiError::busy("too many bytes are being answered"))
     }
 
     /// Refuses to change a model that is only to be read.

@@ -275,6 +275,31 @@ fn chosen<'a>(annotation: &'a Annotation, config: &Config) -> Option<&'a str> {
     }
 }
 
+/// A configuration, tasks or an event, whichever it is.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let data = |config: &Config, task: &Task| {
+        let text = task.data.get(&config.key).and_then(Value::as_str).unwrap_or_default();
+        // Without a Label Studio nothing is fetched, whatever it is.
+        let _ = photos::read(text, None);
+    };
+    let body = bytes.to_vec().into();
+    if let Ok(config) = Config::parse(&String::from_utf8_lossy(bytes)) {
+        let _ = config.choice("boots");
+    } else if let Ok(given) = crate::extract::json::<Tasks>(&body)
+        && let Ok(config) = Config::parse(&given.label_config)
+    {
+        given.tasks.iter().for_each(|task| data(&config, task));
+    } else if let Ok(event) = crate::extract::json::<Event>(&body)
+        && let Some(Ok(config)) = event.project["label_config"].as_str().map(Config::parse)
+        && let (Ok(annotation), Ok(task)) =
+            (part::<Annotation>("annotation", event.annotation), part::<Task>("task", event.task))
+    {
+        let _ = chosen(&annotation, &config).map(class);
+        data(&config, &task);
+    }
+}
+
 async fn learn(
     app: &App,
     config: &Config,
@@ -306,7 +331,7 @@ async fn photos_of(app: &App, config: &Config, task: Task, class: &str) -> Answe
     let from = app.options.label_studio.clone();
     let read = tokio::task::spawn_blocking(move || photos::read(&text, from.as_ref()));
     let bytes = read.await.map_err(|_| ApiError::internal())?.map_err(named)?;
-    let reserved = if is_fetched { Some(app.reserve(bytes.len())?) } else { None };
+    let reserved = if is_fetched { Some(app.gate.reserve(bytes.len())?) } else { None };
     let photos = checked(vec![photo(class, &name, bytes)], 1, &app.options.limits)?;
     Ok((photos, reserved))
 }

@@ -12,3 +12,4 @@ mod limits;
 mod malformed;
 mod photos;
 mod server;
+mod watching;
