@@ -1,13 +1,15 @@
-"""Teaches and asks `rehearsal serve` with the clients that people have: huggingface_hub, tritonclient, schemathesis; then kills it in a session.
+"""Teaches and asks `rehearsal serve` with the clients that people have: huggingface_hub, tritonclient, Label Studio as its SDK reads predictions,
+schemathesis; then kills it in a session.
 
     python3 scripts/check_serve.py target/release/rehearsal [--examples 20]
 
-Needs the packages huggingface_hub, tritonclient[http], schemathesis and pillow. Under three minutes."""
-import argparse, io, json, pathlib, random, re, signal, subprocess, sys, tempfile, time, urllib.error, urllib.request
+Needs the packages huggingface_hub, tritonclient[http], label-studio-sdk, schemathesis and pillow. Under three minutes."""
+import argparse, base64, io, json, pathlib, random, re, signal, subprocess, sys, tempfile, time, urllib.error, urllib.request
 
 import numpy
 import tritonclient.http
 from huggingface_hub import InferenceClient
+from label_studio_sdk.label_interface import LabelInterface
 from PIL import Image, ImageDraw
 
 
@@ -57,11 +59,14 @@ class Server:
         return job
 
     def taught(self, kinds, numbers):
-        job = self.teach(kinds, numbers)
+        job = self.finished(self.teach(kinds, numbers))
+        assert job["state"] == "learned", job
+        return job
+
+    def finished(self, job):
         while job["state"] in ("waiting", "running"):
             time.sleep(0.05)
             _, job = self.call("GET", f"/v1/jobs/{job['id']}")
-        assert job["state"] == "learned", job
         return job
 
     def stop(self):
@@ -88,8 +93,6 @@ def triton(server):
         if binary:
             image.set_data_from_numpy(numpy.array(photos, dtype=object), binary_data=True)
         else:
-            import base64
-
             texts = [base64.b64encode(each).decode() for each in photos]
             image.set_data_from_numpy(numpy.array(texts, dtype=object), binary_data=False)
         for version in ("", "1"):
@@ -101,6 +104,38 @@ def triton(server):
     result = client.infer("shop", [image], outputs=outputs)
     assert result.as_numpy("answer").shape == (2,) and result.as_numpy("class") is None
     print("tritonclient: health, metadata, infer with binary data and with JSON, by version")
+
+
+def label_studio(server):
+    """What Label Studio sends (label_studio/ml/api_connector.py and its webhooks), and its SDK's check of what comes back."""
+    choices = "".join(f'<Choice value="{kind}"/>' for kind in ("Stripes", "bars", "checks"))
+    config = f'<View><Image name="photo" value="$image"/><Choices name="kind" toName="photo">{choices}</Choices></View>'
+    interface, project = LabelInterface(config), "1.1763500000"
+
+    def send(path, body, expected=200):
+        status, answer = server.call("POST", path, json.dumps(body).encode())
+        assert status == expected, (path, status, answer)
+        return answer
+
+    def task(number, kind):
+        image = "data:image/jpeg;base64," + base64.b64encode(photo(kind, number)).decode()
+        return {"id": number, "project": 1, "data": {"image": image}, "annotations": [], "predictions": []}
+
+    assert server.call("GET", "/health")[1]["status"] == "UP"
+    setup = {"project": project, "schema": config, "hostname": "http://localhost:8080", "access_token": "x", "extra_params": None}
+    version = send("/setup", setup)["model_version"]
+    asked = {"tasks": [task(110, "stripes"), task(111, "bars")], "project": project, "label_config": config}
+    answer = send("/predict", asked | {"params": {"login": None, "password": None, "context": None}})
+    for prediction, expected in zip(answer["results"], ("Stripes", "bars"), strict=True):
+        problems = interface.validate_prediction(prediction, return_errors=True)
+        assert not problems and prediction["model_version"] == version, (problems, prediction)
+        assert prediction["result"][0]["value"]["choices"] == [expected], prediction
+    result = [{"from_name": "kind", "to_name": "photo", "type": "choices", "value": {"choices": ["checks"]}}]
+    event = {"action": "ANNOTATION_CREATED", "project": {"id": 1, "label_config": config}, "task": task(112, "checks")}
+    job = send("/webhook", event | {"annotation": {"id": 1, "result": result, "was_cancelled": False}}, 201)["result"]
+    assert server.finished(job)["state"] == "learned" and int(send("/setup", setup)["model_version"]) == int(version) + 1
+    send("/webhook", {"action": "START_TRAINING", "project": {"id": 1}})
+    print("Label Studio: health, setup, predictions that its SDK accepts, a choice that is learned")
 
 
 def schemathesis(server, examples):
@@ -148,6 +183,7 @@ def main():
             server.taught(["stripes", "bars"], range(12))
             hugging_face(server)
             triton(server)
+            label_studio(server)
             schemathesis(server, args.examples)
             assert server.call("POST", "/v1/predict", photo("bars", 5), "image/jpeg")[0] == 200
             server.stop()

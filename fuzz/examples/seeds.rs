@@ -31,6 +31,7 @@ fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         ("archive", archives()),
         ("pack", vec![vec![0, 0, b'x'], vec![2, 16, 9, 0xff, 0xff, 0]]),
         ("text", text()),
+        ("request", requests()),
     ];
     all.extend(model());
     all
@@ -51,6 +52,25 @@ fn images() -> Vec<Vec<u8>> {
     }
     files.push(raw::tiff(3, 8, 4, 5, &[9; 24], Some(5)));
     files
+}
+
+/// The first byte says which parser it is for.
+fn requests() -> Vec<Vec<u8>> {
+    let config = "<View><Image name='p' value='$image'/><Choices name='k' toName='p'><Choice value='a'/></Choices></View>";
+    let texts = [
+        "--XX\r\nContent-Disposition: form-data; name=\"class\"\r\n\r\na\r\n--XX\r\nContent-Disposition: form-data; name=\"p\"; filename=\"1.gif\"\r\n\r\nGIF\r\n--XX--\r\n",
+        r#"{"photos": [{"class": "a", "name": "1.gif", "image": "data:image/gif;base64,R0lG"}]}"#,
+        "",
+        "a/b.jpg",
+        r#"{"inputs": "R0lG", "parameters": {"top_k": 3}}"#,
+        r#"{"inputs": [{"name": "image", "datatype": "BYTES", "shape": [1], "data": ["R0lG"]}]}"#,
+        config,
+    ];
+    let mut all: Vec<Vec<u8>> = texts.iter().zip(0u8..).map(|(text, parser)| [&[parser], text.as_bytes()].concat()).collect();
+    all.push([&[2], &zip(&vec![("a/1.gif".into(), vec![7; 30])])[..]].concat());
+    let tasks = format!(r#"{{"tasks": [{{"id": 1, "data": {{"image": "data:image/gif;base64,R0lG"}}}}], "label_config": "{config}"}}"#);
+    all.push([&[6], tasks.as_bytes()].concat());
+    all
 }
 
 /// The first byte says which kind it is.

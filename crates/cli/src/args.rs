@@ -11,6 +11,7 @@ pub mod model;
 pub mod serve;
 #[cfg(feature = "training")]
 mod settings;
+pub mod watch;
 
 use std::path::PathBuf;
 
@@ -63,6 +64,8 @@ pub enum Command {
     /// Run a grid of experiments, in parallel and resumable
     #[cfg(feature = "training")]
     Grid(grid::Grid),
+    /// Show runs on a page while they go on: accuracies, loss, what is replayed
+    Watch(watch::Watch),
     /// Write tables and figures from runs
     Report(Report),
     /// Compare two runs, or two sets of runs
@@ -139,6 +142,7 @@ Examples:
   rehearsal run my.toml --seed 3                   settings from a file; flags override it
   rehearsal run --set temperature=0.1              any setting, also those without a flag
   rehearsal run --resume runs/my-run               continue a run that was stopped
+  rehearsal run --watch                            with a page that shows it on http://127.0.0.1:7861
 
 `rehearsal list` lists methods, policies and retrievals, their costs and valid combinations.
 
@@ -155,9 +159,12 @@ pub struct Run {
     /// Directory of the run [default: a new directory in runs/]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Continue the run in DIR; only --threads, --data, --device, --quiet and --json may be given with it
+    /// Continue the run in DIR; only --threads, --data, --device, --watch, --quiet and --json may be given with it
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "out"])]
     pub resume: Option<PathBuf>,
+    /// Show the run on a page of this machine: accuracies, loss, the photos that are being replayed [default PORT: 7861]
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "7861")]
+    pub watch: Option<u16>,
     /// Print errors only
     #[arg(long, short)]
     pub quiet: bool,

@@ -23,3 +23,4 @@ pub mod run;
 pub mod select;
 pub mod serve;
 pub mod show;
+pub mod watch;

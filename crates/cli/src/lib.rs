@@ -69,6 +69,7 @@ fn dispatch(command: &Command) -> Result<ExitCode> {
         Command::Memory(memory) => commands::memory::memory(memory),
         Command::Class(class) => commands::class::class(class),
         Command::Serve(serve) => commands::serve::serve(serve),
+        Command::Watch(watch) => commands::watch::watch(watch),
         Command::Export(export) => commands::export::export(export),
         Command::Features(features) => commands::features::features(features),
         Command::Backbone(backbone) => commands::backbone::backbone(backbone),

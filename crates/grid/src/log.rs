@@ -72,7 +72,7 @@ pub(crate) fn listen(from: impl Read) -> String {
 }
 
 /// Why a run failed, from its log; none if there is no log, or only blanks.
-pub(crate) fn read(path: &Path) -> Option<String> {
+pub fn read(path: &Path) -> Option<String> {
     let bytes = regular::read(path, 2 * MOST).ok()?;
     reason(&String::from_utf8_lossy(&bytes))
 }

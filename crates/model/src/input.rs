@@ -94,7 +94,7 @@ impl Picture {
     /// It cannot be encoded.
     pub fn file(&self) -> std::io::Result<(&'static str, Vec<u8>)> {
         match self {
-            Self::Pixels(image, shape) => Ok(("png", crate::png::encode(image, *shape)?)),
+            Self::Pixels(image, shape) => Ok(("png", crate::png::encode_png(image, *shape)?)),
             Self::Thumbnail(jpeg) => Ok(("jpg", jpeg.to_vec())),
         }
     }

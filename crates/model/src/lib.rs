@@ -74,7 +74,7 @@ pub use input::{Input, InputReader, Picture, Seen};
 pub use learn::{Notice, Outcome, Relabel, SessionOptions};
 pub use memory_size::MemorySize;
 pub use names::Names;
-pub use png::write_png;
+pub use png::{encode_png, write_png};
 pub use prediction::{AllUnsure, Doubt, Prediction, Similar, Verdict};
 pub use reading::VersionState;
 pub use score::{Answer, ClassScore, Score};

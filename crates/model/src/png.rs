@@ -10,11 +10,14 @@ use rehearsal_data::ImageShape;
 /// # Errors
 /// It cannot be written.
 pub fn write_png(path: &Path, pixels: &[u8], shape: ImageShape) -> io::Result<()> {
-    fs::write(path, encode(pixels, shape)?)
+    fs::write(path, encode_png(pixels, shape)?)
 }
 
-/// The bytes of a PNG file.
-pub(crate) fn encode(pixels: &[u8], shape: ImageShape) -> io::Result<Vec<u8>> {
+/// Pixels as the bytes of a PNG file.
+///
+/// # Errors
+/// There are not as many pixels as the shape says.
+pub fn encode_png(pixels: &[u8], shape: ImageShape) -> io::Result<Vec<u8>> {
     let colour = if shape.channels == 1 { ExtendedColorType::L8 } else { ExtendedColorType::Rgb8 };
     let mut png = Vec::new();
     let encoded = PngEncoder::new(&mut png).write_image(pixels, shape.width as u32, shape.height as u32, colour);

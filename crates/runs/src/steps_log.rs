@@ -5,6 +5,7 @@ use std::{
     fs::File,
     io::{self, BufWriter, Read, Seek, SeekFrom, Write},
     path::PathBuf,
+    time::{Duration, Instant},
 };
 
 use rehearsal_files::sha256::{finish, of_reader};
@@ -12,6 +13,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::DirectoryError;
+
+/// So old may lines be before those who watch the run can read them.
+const FLUSH_EVERY: Duration = Duration::from_secs(1);
 
 /// The length and the checksum of a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +40,8 @@ pub(crate) struct StepsLog {
     to: BufWriter<File>,
     length: u64,
     digest: Sha256,
+    /// When its lines were last visible to other processes.
+    flushed: Instant,
 }
 
 impl StepsLog {
@@ -55,7 +61,7 @@ impl StepsLog {
         }
         file.set_len(from.length).map_err(unwritable(&path))?;
         file.seek(SeekFrom::Start(from.length)).map_err(unwritable(&path))?;
-        Ok(Self { path, to: BufWriter::new(file), length: from.length, digest })
+        Ok(Self { path, to: BufWriter::new(file), length: from.length, digest, flushed: Instant::now() })
     }
 
     /// Adds a line.
@@ -68,6 +74,10 @@ impl StepsLog {
         self.to.write_all(&bytes).map_err(unwritable(&self.path))?;
         self.length += bytes.len() as u64;
         self.digest.update(&bytes);
+        if self.flushed.elapsed() >= FLUSH_EVERY {
+            self.to.flush().map_err(unwritable(&self.path))?;
+            self.flushed = Instant::now();
+        }
         Ok(())
     }
 
@@ -92,6 +102,17 @@ mod tests {
     fn open(path: &Path, from: &LogPosition) -> Result<StepsLog, DirectoryError> {
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap();
         StepsLog::go_on(path.into(), file, from)
+    }
+
+    #[test]
+    fn lines_are_visible_after_a_second() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("log");
+        let mut log = open(&path, &LogPosition::default()).unwrap();
+        log.add(&1).unwrap();
+        log.flushed = Instant::now().checked_sub(FLUSH_EVERY).unwrap();
+        log.add(&2).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1\n2\n");
     }
 
     #[test]

@@ -26,7 +26,13 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 pub(crate) use model::name as model_name;
 
-use crate::{ApiError, dialects, error::ErrorBody, guard::guard, page, photos, state::App};
+use crate::{
+    ApiError, dialects,
+    error::ErrorBody,
+    guard::{Gate, guard},
+    photos,
+    state::App,
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -66,17 +72,24 @@ fn all() -> OpenApiRouter<App> {
 /// All routes, and their description.
 pub(crate) fn router(app: &App) -> (Router, utoipa::openapi::OpenApi) {
     let (router, described) = all().split_for_parts();
-    let router = router
-        .route("/", get(page_or_nothing))
-        .fallback(page_or_nothing)
+    (wrapped(router.with_state(Arc::clone(app)), &app.gate), described)
+}
+
+/// Routes with what every server adds to them: the files of its page, errors in one shape, and its guard.
+pub(crate) fn wrapped(router: Router, gate: &Arc<Gate>) -> Router {
+    let files = |gate: &Arc<Gate>| {
+        let gate = Arc::clone(gate);
+        async move |request: Request| page_or_nothing(&gate, &request)
+    };
+    router
+        .route("/", get(files(gate)))
+        .fallback(files(gate))
         .method_not_allowed_fallback(async || {
             ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "this path has another method")
         })
         .layer(axum::extract::DefaultBodyLimit::disable())
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn_with_state(Arc::clone(app), guard))
-        .with_state(Arc::clone(app));
-    (router, described)
+        .layer(middleware::from_fn_with_state(Arc::clone(gate), guard))
 }
 
 /// The description of all routes.
@@ -84,9 +97,9 @@ pub(crate) fn description() -> utoipa::openapi::OpenApi {
     all().into_openapi()
 }
 
-async fn page_or_nothing(request: Request) -> Response {
+fn page_or_nothing(gate: &Gate, request: &Request) -> Response {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    let file = if is_read { page::file(request.uri().path()) } else { None };
+    let file = if is_read { gate.file(request.uri().path()) } else { None };
     file.unwrap_or_else(|| ApiError::not_found("there is nothing at this path").into_response())
 }
 

@@ -79,6 +79,12 @@ impl ApiError {
         self
     }
 
+    /// Whether one photo of a request is to blame.
+    pub fn is_of_photo(&self) -> bool {
+        use StatusCode as Is;
+        matches!(self.status, Is::BAD_REQUEST | Is::PAYLOAD_TOO_LARGE | Is::UNPROCESSABLE_ENTITY)
+    }
+
     pub fn no_version() -> Self {
         Self::conflict("no_version", "the model has no version yet").hint("teach it photos of at least two classes")
     }

@@ -18,10 +18,10 @@ pub(crate) struct Named<T>(pub T);
 /// A body of JSON.
 pub(crate) struct Given<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequestParts<App> for Asked<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let query = Query::try_from_uri(&parts.uri).map_err(|error| ApiError::bad_request(error.body_text()))?;
         Ok(Self(query.0))
     }

@@ -14,29 +14,61 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use base64::{Engine, prelude::BASE64_STANDARD};
 use rehearsal_files::sha256::sha256;
 use subtle::ConstantTimeEq;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{ApiError, error::Answer, page, photos::body_too_large, state::App};
+use crate::{ApiError, Limits, error::Answer, metrics::Metrics, page::Page, photos::body_too_large};
 
 /// The cookie of a page that was given the token.
 pub(crate) const SESSION: &str = "rehearsal-session";
 /// The page runs its own scripts and talks to its own server, and shows photos that it was given.
 const POLICY: &str = "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; \
                       form-action 'self'; frame-ancestors 'none'";
+
 /// Bytes are counted by so many.
 const KILOBYTE: usize = 1024;
+
+/// What a server lets in.
+pub(crate) struct Gate {
+    token: Option<String>,
+    names: Vec<String>,
+    limits: Limits,
+    page: Page,
+    /// Kilobytes that requests may still bring.
+    bodies: Arc<Semaphore>,
+    pub metrics: Metrics,
+}
+
+impl Gate {
+    pub fn new(token: Option<String>, names: Vec<String>, limits: Limits, page: Page) -> Self {
+        let bodies = Arc::new(Semaphore::new(limits.bodies.div_ceil(KILOBYTE)));
+        Self { token, names, limits, page, bodies, metrics: Metrics::default() }
+    }
+
+    /// A file of the page.
+    pub fn file(&self, path: &str) -> Option<Response> {
+        self.page.file(path)
+    }
+
+    /// Room for the bytes of a request, until the last copy of this is gone.
+    pub fn reserve(&self, bytes: usize) -> Answer<Reserved> {
+        let kilobytes = u32::try_from(bytes.div_ceil(KILOBYTE)).unwrap_or(u32::MAX);
+        let permit = Arc::clone(&self.bodies).try_acquire_many_owned(kilobytes);
+        permit.map(Arc::new).map_err(|_| ApiError::busy("too many bytes are being answered"))
+    }
+}
 
 /// The bytes of a request count until the last copy of this is gone.
 pub(crate) type Reserved = Arc<OwnedSemaphorePermit>;
 
 /// Checks a request, passes it on, counts it, and says to the browser what an answer may do.
-pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let method = counted(request.method());
     let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
-    let checked = check(&app, &request).and_then(|()| reserve(&app, &request));
+    let checked = check(&gate, &request).and_then(|()| reserve(&gate, &request));
     let (reserved, mut response) = match checked {
         Err(refused) => (None, refused.into_response()),
         Ok(reserved) => {
@@ -53,7 +85,7 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
     headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
-    app.metrics.request(method, &route, response.status().as_u16(), begun.elapsed());
+    gate.metrics.request(method, &route, response.status().as_u16(), begun.elapsed());
     response
 }
 
@@ -67,18 +99,18 @@ fn counted(method: &Method) -> &'static str {
     }
 }
 
-fn check(app: &App, request: &Request) -> Answer<()> {
+fn check(gate: &Gate, request: &Request) -> Answer<()> {
     let (headers, uri) = (request.headers(), request.uri());
     let host = host(headers, uri)?;
-    if !is_ours(&host, &app.options.names) {
+    if !is_ours(&host, &gate.names) {
         let error = ApiError::new(StatusCode::FORBIDDEN, "forbidden_host", format!("this server is not called {host}"));
         return Err(error.hint("name it when the server is started"));
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
         check_origin(headers, uri)?;
     }
-    match &app.options.token {
-        Some(token) if !page::is_open(request.method(), uri.path()) && !is_known(headers, token) => {
+    match &gate.token {
+        Some(token) if !gate.page.is_open(request.method(), uri.path()) && !is_known(headers, token) => {
             let error = ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "this server needs a token");
             Err(error.hint("send it as `Authorization: Bearer TOKEN`"))
         }
@@ -126,14 +158,23 @@ fn check_origin(headers: &HeaderMap, uri: &Uri) -> Answer<()> {
 
 /// Whether a request has the token, or the cookie that was given for it.
 fn is_known(headers: &HeaderMap, token: &str) -> bool {
-    let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    if bearer.is_some_and(|given| is_token(given, token)) {
+    let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    if given.and_then(|given| given.strip_prefix("Bearer ")).is_some_and(|given| is_token(given, token)) {
+        return true;
+    }
+    if given.and_then(|given| password(given.strip_prefix("Basic ")?)).is_some_and(|given| is_token(&given, token)) {
         return true;
     }
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = cookies.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let expected = session(token);
     pairs.any(|(name, value)| name == SESSION && bool::from(value.as_bytes().ct_eq(expected.as_bytes())))
+}
+
+/// The password of basic authentication, in which some clients send the token, under any name.
+fn password(basic: &str) -> Option<String> {
+    let text = String::from_utf8(BASE64_STANDARD.decode(basic.trim()).ok()?).ok()?;
+    text.split_once(':').map(|(_, password)| password.to_owned())
 }
 
 /// Whether that is the token: the time that it takes says nothing about it.
@@ -147,19 +188,17 @@ pub(crate) fn session(token: &str) -> String {
 }
 
 /// Refuses a request that is too large, or that there is no room for now.
-fn reserve(app: &App, request: &Request) -> Answer<Option<Reserved>> {
+fn reserve(gate: &Gate, request: &Request) -> Answer<Option<Reserved>> {
     if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS | Method::DELETE) {
         return Ok(None);
     }
-    let limits = &app.options.limits;
+    let limits = &gate.limits;
     let length = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     let length = length.unwrap_or(limits.body);
     if length > limits.body {
         return Err(body_too_large(limits));
     }
-    let kilobytes = u32::try_from(length.div_ceil(KILOBYTE)).unwrap_or(u32::MAX);
-    let permit = Arc::clone(&app.bodies).try_acquire_many_owned(kilobytes);
-    permit.map(|permit| Some(Arc::new(permit))).map_err(|_| ApiError::busy("too many bytes are being answered"))
+    gate.reserve(length).map(Some)
 }
 
 #[cfg(test)]
@@ -209,10 +248,10 @@ mod tests {
     fn the_token_or_its_cookie_is_needed() {
         let cookie = |value: &str| headers(&[("cookie", value)]);
         assert!(is_known(&headers(&[("authorization", "Bearer secret")]), "secret"));
+        assert!(is_known(&headers(&[("authorization", "Basic YW55OnNlY3JldA==")]), "secret"), "any:secret");
         assert!(is_known(&cookie(&format!("a=b; {SESSION}={}", session("secret"))), "secret"));
-        for wrong in
-            [headers(&[]), headers(&[("authorization", "Bearer secre")]), headers(&[("authorization", "secret")])]
-        {
+        let wrong = ["Bearer secre", "secret", "Basic c2VjcmV0", "Basic c2VjcmV0Og==", "Basic !", "Basic /////w=="];
+        for wrong in wrong.map(|value| headers(&[("authorization", value)])).into_iter().chain([headers(&[])]) {
             assert!(!is_known(&wrong, "secret"), "{wrong:?}");
         }
         assert!(!is_known(&cookie(&format!("{SESSION}=secret")), "secret"));

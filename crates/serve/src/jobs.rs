@@ -14,13 +14,14 @@ use rehearsal_data::{Progress, Unit, photos::Photo};
 use rehearsal_files::threads::cores;
 use rehearsal_model::{ExactSession, FolderNotice, FolderReader, Model, ModelError, Notice, Outcome, SessionOptions};
 use serde::Serialize;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use utoipa::ToSchema;
 
 use crate::{
     ApiError,
     current::Versions,
     error::{Answer, Reason},
+    guard::Reserved,
     options::{Limits, Log},
     photos::remembered,
     predictor::failed,
@@ -83,17 +84,21 @@ pub(crate) struct ToLearn {
     pub photos: Vec<Photo>,
     pub options: SessionOptions,
     /// Their bytes count until they are learned.
-    pub reserved: Option<Arc<OwnedSemaphorePermit>>,
+    pub reserved: Vec<Reserved>,
+    /// The client whose photos are learned together, if it sends them one by one.
+    pub from: Option<&'static str>,
 }
 
 /// All sessions.
 pub(crate) struct Jobs {
-    queue: mpsc::Sender<(u64, ToLearn)>,
+    queue: mpsc::Sender<u64>,
     known: Arc<Known>,
+    most: usize,
 }
 
 struct Known {
     jobs: Mutex<BTreeMap<u64, watch::Sender<Job>>>,
+    waiting: Mutex<BTreeMap<u64, ToLearn>>,
     stop: AtomicBool,
 }
 
@@ -114,15 +119,15 @@ impl Jobs {
         limits: &Limits,
         log: Log,
     ) -> std::io::Result<(Self, thread::JoinHandle<()>)> {
-        let (queue, mut receiver) = mpsc::channel::<(u64, ToLearn)>(limits.sessions);
-        let known = Arc::new(Known { jobs: Mutex::new(BTreeMap::new()), stop: AtomicBool::new(false) });
+        let (queue, mut receiver) = mpsc::channel(limits.sessions);
+        let known = Arc::new(Known { jobs: Mutex::default(), waiting: Mutex::default(), stop: AtomicBool::new(false) });
         let (learner, all) = (Learner { model, versions, changing, log }, Arc::clone(&known));
         let thread = thread::Builder::new().name("learn".into()).spawn(move || {
-            while let Some((id, photos)) = receiver.blocking_recv() {
-                learner.session(id, photos, &all);
+            while let Some(id) = receiver.blocking_recv() {
+                learner.session(id, &all);
             }
         })?;
-        Ok((Self { queue, known }, thread))
+        Ok((Self { queue, known, most: limits.learned }, thread))
     }
 
     /// Queues a session.
@@ -146,8 +151,29 @@ impl Jobs {
         }
         jobs.insert(id, watch::Sender::new(job.clone()));
         drop(jobs);
-        place.send((id, photos));
+        self.known.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, photos);
+        place.send(id);
         Ok(job)
+    }
+
+    /// Adds photos to the last session that waits, if it is of the same client and has room; else queues one.
+    pub fn add_together(&self, mut photos: ToLearn) -> Answer<Job> {
+        let mut waiting = self.known.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let together = waiting.last_entry().filter(|last| {
+            let last = last.get();
+            last.from.is_some() && last.from == photos.from && last.photos.len() + photos.photos.len() <= self.most
+        });
+        let Some(mut last) = together else {
+            drop(waiting);
+            return self.add(photos);
+        };
+        let id = *last.key();
+        last.get_mut().reserved.append(&mut photos.reserved);
+        last.get_mut().photos.append(&mut photos.photos);
+        let count = last.get().photos.len();
+        drop(waiting);
+        self.known.change(id, |job| job.photos = count);
+        self.follow(id).map(|job| job.borrow().clone()).ok_or_else(ApiError::internal)
     }
 
     /// Every session that is remembered, the newest first.
@@ -180,11 +206,13 @@ impl Known {
 }
 
 impl Learner {
-    fn session(&self, id: u64, given: ToLearn, known: &Known) {
-        if known.is_stopped() {
-            return known.change(id, |job| job.state = State::Stopped);
-        }
+    fn session(&self, id: u64, known: &Known) {
         let _alone = self.changing.blocking_lock();
+        // Until now photos could join it.
+        let given = known.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        let Some(given) = given.filter(|_| !known.is_stopped()) else {
+            return known.change(id, |job| job.state = State::Stopped);
+        };
         known.change(id, |job| job.state = State::Running);
         let learn = std::panic::AssertUnwindSafe(|| self.learn(id, given, known));
         let outcome = std::panic::catch_unwind(learn);
@@ -214,7 +242,7 @@ impl Learner {
     fn learn(&self, id: u64, given: ToLearn, known: &Known) -> Result<Outcome, ModelError> {
         let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         let date = date.split('T').next().unwrap_or_default();
-        let ToLearn { photos, options, reserved: _until_learned } = given;
+        let ToLearn { photos, options, reserved: _until_learned, .. } = given;
         let photos = photos.into_iter().map(|photo| remembered(photo, date)).collect();
         // Half of the cores: predictions go on.
         let mut model = Model::open_or_create(&self.model)?.on_threads((cores() / 2).max(1));

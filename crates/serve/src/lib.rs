@@ -21,6 +21,9 @@ mod current;
 mod dialects;
 mod error;
 mod extract;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod jobs;
 mod map;
@@ -31,11 +34,13 @@ mod photos;
 mod predictor;
 mod server;
 mod state;
+mod watch;
 
 pub(crate) use error::ApiError;
 pub use error::{ErrorBody, Reason};
-pub use options::{Limits, Log, Options};
+pub use options::{LabelStudio, Limits, Log, Options};
 pub use server::{ServeError, Server, Stop};
+pub use watch::{Live, Replay, Replayed, ReplayedFor, Watch};
 
 /// The description of the HTTP API, as `OpenAPI` JSON.
 pub fn openapi() -> String {

@@ -7,6 +7,8 @@ use std::{
     time::Duration,
 };
 
+use crate::ServeError;
+
 /// Called with every line that the server has to say.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -25,10 +27,44 @@ pub struct Options {
     pub names: Vec<String>,
     /// Nothing is changed.
     pub read_only: bool,
+    /// The Label Studio whose files are fetched: of all addresses in requests, only these are.
+    pub label_studio: Option<LabelStudio>,
     /// What is refused.
     pub limits: Limits,
     /// What the server has to say.
     pub log: Log,
+}
+
+/// A Label Studio.
+#[derive(Clone)]
+pub struct LabelStudio {
+    origin: String,
+    key: Option<String>,
+}
+
+impl LabelStudio {
+    /// At an address such as `http://localhost:8080`, with a token of a user of it.
+    ///
+    /// # Errors
+    /// It is not the address of a server.
+    pub fn new(address: &str, key: Option<String>) -> Result<Self, ServeError> {
+        let bad = || ServeError::LabelStudio(address.to_owned());
+        let origin = address.trim_end_matches('/');
+        let host = ["http://", "https://"].iter().find_map(|scheme| origin.strip_prefix(scheme)).ok_or_else(bad)?;
+        let is_plain =
+            !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte));
+        let key = key.filter(|key| !key.is_empty());
+        let is_sent = key.iter().all(|key| key.bytes().all(|byte| byte.is_ascii_graphic()));
+        if is_plain && is_sent { Ok(Self { origin: origin.to_owned(), key }) } else { Err(bad()) }
+    }
+
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
 }
 
 /// What is refused, so that no client can use up memory, connections or time.
@@ -95,6 +131,7 @@ impl Options {
             token: None,
             names: Vec::new(),
             read_only: false,
+            label_studio: None,
             limits: Limits::default(),
             log: Arc::new(|_| ()),
         }

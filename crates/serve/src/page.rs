@@ -1,4 +1,4 @@
-//! The page: files inside the binary.
+//! The pages: files inside the binary.
 
 use axum::{
     http::{
@@ -8,8 +8,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-/// Path, type and content of each file.
-const FILES: [(&str, &str, &[u8]); 17] = [
+/// The files of a page: path, type and content of each.
+#[derive(Clone, Copy)]
+pub(crate) struct Page(&'static [(&'static str, &'static str, &'static [u8])]);
+
+/// The page of a model.
+pub(crate) const MODEL: Page = Page(&[
     ("/", HTML, include_bytes!("../page/index.html")),
     ("/style.css", CSS, include_bytes!("../page/style.css")),
     ("/api.js", JS, include_bytes!("../page/api.js")),
@@ -27,23 +31,36 @@ const FILES: [(&str, &str, &[u8]); 17] = [
     ("/session.js", JS, include_bytes!("../page/session.js")),
     ("/teach.js", JS, include_bytes!("../page/teach.js")),
     ("/versions.js", JS, include_bytes!("../page/versions.js")),
-];
+]);
+/// The page of runs.
+pub(crate) const WATCH: Page = Page(&[
+    ("/", HTML, include_bytes!("../watch/index.html")),
+    ("/style.css", CSS, include_bytes!("../page/style.css")),
+    ("/watch.css", CSS, include_bytes!("../watch/watch.css")),
+    ("/dom.js", JS, include_bytes!("../page/dom.js")),
+    ("/curve.js", JS, include_bytes!("../watch/curve.js")),
+    ("/replayed.js", JS, include_bytes!("../watch/replayed.js")),
+    ("/run.js", JS, include_bytes!("../watch/run.js")),
+    ("/watch.js", JS, include_bytes!("../watch/watch.js")),
+]);
 const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 const JS: &str = "text/javascript; charset=utf-8";
 /// What needs no token beside the page.
 const OPEN: [&str; 4] = ["/healthz", "/readyz", "/openapi.json", "/v1/session"];
 
-/// A file of the page.
-pub(crate) fn file(path: &str) -> Option<Response> {
-    let (_, kind, content) = FILES.iter().find(|(name, ..)| *name == path)?;
-    Some(([(CONTENT_TYPE, *kind), (CACHE_CONTROL, "no-cache")], *content).into_response())
-}
+impl Page {
+    /// A file of it.
+    pub fn file(self, path: &str) -> Option<Response> {
+        let (_, kind, content) = self.0.iter().find(|(name, ..)| *name == path)?;
+        Some(([(CONTENT_TYPE, *kind), (CACHE_CONTROL, "no-cache")], *content).into_response())
+    }
 
-/// Whether a request needs no token.
-pub(crate) fn is_open(method: &Method, path: &str) -> bool {
-    let is_file = matches!(*method, Method::GET | Method::HEAD) && FILES.iter().any(|(name, ..)| *name == path);
-    is_file || OPEN.contains(&path)
+    /// Whether a request needs no token.
+    pub fn is_open(self, method: &Method, path: &str) -> bool {
+        let is_file = matches!(*method, Method::GET | Method::HEAD) && self.0.iter().any(|(name, ..)| *name == path);
+        is_file || OPEN.contains(&path)
+    }
 }
 
 #[cfg(test)]
@@ -51,13 +68,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_of_the_page_is_served() {
-        let directory = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/page")).unwrap();
-        let paths = directory.map(|entry| format!("/{}", entry.unwrap().file_name().display()));
-        let mut there: Vec<String> = paths.map(|path| path.replace("/index.html", "/")).collect();
-        let mut served: Vec<&str> = FILES.iter().map(|(path, ..)| *path).collect();
-        there.sort();
-        served.sort_unstable();
-        assert_eq!(served, there);
+    fn every_file_of_the_pages_is_served() {
+        for (directory, page, shared) in [("page", MODEL, &[][..]), ("watch", WATCH, &["/style.css", "/dom.js"])] {
+            let files = std::fs::read_dir(format!("{}/{directory}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+            let paths = files.map(|entry| format!("/{}", entry.unwrap().file_name().display()));
+            let mut there: Vec<String> = paths.map(|path| path.replace("/index.html", "/")).collect();
+            there.extend(shared.iter().map(ToString::to_string));
+            let mut served: Vec<&str> = page.0.iter().map(|(path, ..)| *path).collect();
+            there.sort();
+            served.sort_unstable();
+            assert_eq!(served, there);
+        }
     }
 }

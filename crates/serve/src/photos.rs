@@ -85,7 +85,8 @@ fn content_type(request: &Request) -> String {
     value.split(';').next().unwrap_or_default().trim().to_lowercase()
 }
 
-fn photo(class: &str, name: &str, bytes: Vec<u8>) -> Photo {
+/// A photo under the last part of its name.
+pub(crate) fn photo(class: &str, name: &str, bytes: Vec<u8>) -> Photo {
     Photo { class: class.to_owned(), path: names::plain(name).into(), bytes: Some(Arc::from(bytes)) }
 }
 

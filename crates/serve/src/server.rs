@@ -3,6 +3,7 @@
 use std::{
     io,
     net::{SocketAddr, TcpListener},
+    path::PathBuf,
     sync::Arc,
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -13,15 +14,16 @@ use rehearsal_model::ModelError;
 use thiserror::Error;
 use tokio::{
     runtime::{Builder, Runtime},
-    sync::{Mutex, Semaphore, watch},
+    sync::{Mutex, watch},
     time::sleep,
 };
 
 use crate::{
     Options, api, connections,
     current::Versions,
+    guard::Gate,
     jobs::Jobs,
-    metrics::Metrics,
+    page,
     predictor::Predictor,
     state::{App, Shared},
 };
@@ -52,6 +54,12 @@ pub enum ServeError {
     /// A token that cannot be sent or guesses too easily.
     #[error("the token has {0}: it must be of at least 16 letters, digits or signs, without spaces")]
     Token(&'static str),
+    /// There is nothing to watch.
+    #[error("{0} is not a directory")]
+    NoDirectory(PathBuf),
+    /// An address of Label Studio that is none.
+    #[error("{0} is not the address of a Label Studio, such as http://localhost:8080, or its token cannot be sent")]
+    LabelStudio(String),
     /// Threads cannot be started.
     #[error("threads cannot be started: {0}")]
     Threads(io::Error),
@@ -62,7 +70,9 @@ impl ServeError {
     pub fn is_user_error(&self) -> bool {
         match self {
             Self::Model(error) => error.is_user_error(),
-            Self::Address { .. } | Self::NoToken(_) | Self::Token(_) => true,
+            Self::Address { .. } | Self::NoToken(_) | Self::Token(_) | Self::LabelStudio(_) | Self::NoDirectory(_) => {
+                true
+            }
             Self::Threads(_) => false,
         }
     }
@@ -84,6 +94,10 @@ pub struct Server {
 pub struct Stop(Arc<watch::Sender<bool>>);
 
 impl Stop {
+    pub(crate) fn new(sender: watch::Sender<bool>) -> Self {
+        Self(Arc::new(sender))
+    }
+
     /// The server answers what it has begun to answer, ends its sessions and then ends.
     pub fn stop(&self) {
         self.0.send_replace(true);
@@ -98,13 +112,8 @@ impl Server {
     pub fn start(options: Options) -> Result<Self, ServeError> {
         check(&options)?;
         let versions = Arc::new(Versions::open(options.model.clone())?);
-        let address = SocketAddr::new(options.host, options.port);
-        let unusable = |error| ServeError::Address { address, error };
-        let listener = TcpListener::bind(address).map_err(unusable)?;
-        listener.set_nonblocking(true).map_err(unusable)?;
-        let address = listener.local_addr().map_err(unusable)?;
-        let runtime =
-            Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(ServeError::Threads)?;
+        let (listener, address) = listen(SocketAddr::new(options.host, options.port))?;
+        let runtime = runtime()?;
         let (sender, stopping) = watch::channel(false);
         let (changing, limits) = (Arc::new(Mutex::new(())), options.limits);
         let (jobs, learning) = Jobs::start(
@@ -119,14 +128,13 @@ impl Server {
             versions,
             predictor: Predictor::start(limits.queue, Arc::clone(&options.log)).map_err(ServeError::Threads)?,
             jobs,
-            metrics: Metrics::default(),
             changing,
-            bodies: Arc::new(Semaphore::new(limits.bodies.div_ceil(1024))),
+            gate: Arc::new(Gate::new(options.token.clone(), options.names.clone(), limits, page::MODEL)),
             stopping,
             options,
         });
         let (router, _) = api::router(&app);
-        Ok(Self { listener, address, runtime, router, app, learning, stop: Stop(Arc::new(sender)) })
+        Ok(Self { listener, address, runtime, router, app, learning, stop: Stop::new(sender) })
     }
 
     /// Where it listens.
@@ -161,6 +169,20 @@ impl Server {
         let _ = learning.join();
         Ok(())
     }
+}
+
+/// Listens on an address; port 0 becomes the one that was free.
+pub(crate) fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeError> {
+    let unusable = |error| ServeError::Address { address, error };
+    let listener = TcpListener::bind(address).map_err(unusable)?;
+    listener.set_nonblocking(true).map_err(unusable)?;
+    let address = listener.local_addr().map_err(unusable)?;
+    Ok((listener, address))
+}
+
+/// The threads that answer.
+pub(crate) fn runtime() -> Result<Runtime, ServeError> {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(ServeError::Threads)
 }
 
 fn check(options: &Options) -> Result<(), ServeError> {

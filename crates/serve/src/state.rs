@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use rehearsal_data::photos::Photo;
 use rehearsal_model::{Model, ModelError};
 use tokio::{
-    sync::{Mutex, Semaphore, watch},
+    sync::{Mutex, watch},
     task::spawn_blocking,
     time::timeout,
 };
@@ -14,8 +14,8 @@ use crate::{
     ApiError, Options,
     current::{Current, Versions},
     error::Answer,
+    guard::Gate,
     jobs::Jobs,
-    metrics::Metrics,
     predictor::{Answered, Predictor, failed},
 };
 
@@ -30,11 +30,10 @@ pub(crate) struct Shared {
     pub versions: Arc<Versions>,
     pub predictor: Predictor,
     pub jobs: Jobs,
-    pub metrics: Metrics,
     /// Held while this process changes the model.
     pub changing: Arc<Mutex<()>>,
-    /// Kilobytes that requests may still bring.
-    pub bodies: Arc<Semaphore>,
+    /// What is let in.
+    pub gate: Arc<Gate>,
     /// Becomes true when the server is to stop.
     pub stopping: watch::Receiver<bool>,
 }
@@ -52,7 +51,7 @@ impl Shared {
     /// What a version says of photos.
     pub async fn predict(&self, current: Arc<Current>, photos: Vec<Photo>, explain: bool) -> Answer<Vec<Answered>> {
         let answered = self.predictor.predict(current, photos, explain).await?;
-        answered.iter().for_each(|answered| self.metrics.answer(answered.verdict));
+        answered.iter().for_each(|answered| self.gate.metrics.answer(answered.verdict));
         Ok(answered)
     }
 

@@ -431,7 +431,8 @@ mod tests {
     fn every_verb_of_a_model_has_examples_that_the_program_understands() {
         let command = Args::command();
         for verb in [
-            "learn", "predict", "evaluate", "show", "use", "memory", "class", "export", "features", "backbone", "serve",
+            "learn", "predict", "evaluate", "show", "use", "memory", "class", "export", "features", "backbone",
+            "serve", "watch",
         ] {
             let verb = command.find_subcommand(verb).unwrap();
             for verb in [verb].into_iter().chain(verb.get_subcommands()) {

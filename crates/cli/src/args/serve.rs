@@ -34,6 +34,9 @@ pub struct Serve {
     /// Name by which clients call the server, beside its addresses and localhost; may be repeated
     #[arg(long = "name", value_name = "NAME")]
     pub names: Vec<String>,
+    /// Fetch the images of tasks from this Label Studio, such as http://localhost:8080; `$LABEL_STUDIO_API_KEY` is a token of a user of it
+    #[arg(long, value_name = "URL")]
+    pub label_studio: Option<String>,
     /// Refuse whatever would change the model
     #[arg(long)]
     pub read_only: bool,

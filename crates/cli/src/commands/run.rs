@@ -16,6 +16,7 @@ use rehearsal_runs::{DirectoryError, Record, RunDirectory};
 
 use crate::{
     args::Run,
+    commands::watch::OfRun,
     exit_code,
     flags::{as_flags, with_flags},
     interrupt::{Asked, Interrupt},
@@ -39,7 +40,11 @@ pub fn run(args: &Run) -> Result<ExitCode> {
     }
     let progress = if args.quiet { Progress::silent() } else { Progress::new(&experiment) };
     let asked = Asked::listen_for_run(|| message("\nstopping after this step; press Ctrl-C again to stop at once"))?;
-    let ended = experiment.run(&mut Interrupt { shown: progress, asked });
+    let page = args.watch.map(|port| OfRun::start(&experiment, &directory, port, args.quiet)).transpose()?;
+    let ended = match &page {
+        Some(page) => experiment.run(&mut Interrupt { shown: page.observe(progress), asked }),
+        None => experiment.run(&mut Interrupt { shown: progress, asked }),
+    };
     // Wrong input is found before the first batch: an error here is another one.
     match ended.map_err(|error| anyhow!(as_flags(&error.to_string())))? {
         Outcome::Finished(record, _) => show(args, &record, &directory),
@@ -161,6 +166,6 @@ fn adjusted(args: &Run) -> Result<PartialConfig> {
     if settings == allowed {
         return Ok(allowed);
     }
-    let others = "only --threads, --data, --device, --quiet and --json may be given with it";
+    let others = "only --threads, --data, --device, --watch, --quiet and --json may be given with it";
     Err(UserError(format!("`--resume` continues with the settings of the run: {others}")).into())
 }

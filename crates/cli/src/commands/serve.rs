@@ -3,12 +3,14 @@
 use std::{fs, path::Path, process::ExitCode, sync::Arc};
 
 use anyhow::Result;
-use rehearsal_serve::{Options, Server};
+use rehearsal_serve::{LabelStudio, Options, Server};
 
 use crate::{args::serve::Serve, interrupt::Asked, printer::message, user_error::UserError};
 
 /// The variable that may hold the token.
 const TOKEN: &str = "REHEARSAL_TOKEN";
+/// The variable that may hold the token of a user of Label Studio, by the name that its own tools use.
+const LABEL_STUDIO_KEY: &str = "LABEL_STUDIO_API_KEY";
 
 /// Serves a model until it is told to stop.
 pub fn serve(args: &Serve) -> Result<ExitCode> {
@@ -24,6 +26,7 @@ pub fn serve(args: &Serve) -> Result<ExitCode> {
         token: token(args)?,
         names: args.names.clone(),
         read_only: args.read_only,
+        label_studio: label_studio(args)?,
         log: Arc::new(log),
         ..Options::new(&args.model)
     })?;
@@ -38,6 +41,11 @@ pub fn serve(args: &Serve) -> Result<ExitCode> {
     log(&format!("{} on http://{}", args.model.display(), server.address()));
     server.run()?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn label_studio(args: &Serve) -> Result<Option<LabelStudio>> {
+    let key = || std::env::var(LABEL_STUDIO_KEY).ok();
+    Ok(args.label_studio.as_deref().map(|address| LabelStudio::new(address, key())).transpose()?)
 }
 
 fn token(args: &Serve) -> Result<Option<String>> {

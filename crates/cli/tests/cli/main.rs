@@ -33,3 +33,5 @@ mod resume;
 mod serve;
 #[cfg(unix)]
 mod slurm;
+#[cfg(unix)]
+mod watch;

@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part; a test that cannot go on has failed")]
 
 pub mod dice;
+pub mod fuzzing;
 pub mod pickle;
 pub mod pixels;
 pub mod raw;

@@ -35,7 +35,7 @@ pub(crate) async fn readyz(State(app): State<App>) -> Answer<&'static str> {
 #[utoipa::path(get, path = "/metrics", responses((status = 200, body = String), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn metrics(State(app): State<App>) -> Response {
     let current = app.versions.current();
-    let text = app.metrics.text(current.as_ref().map(|current| (current.number, &current.version)));
+    let text = app.gate.metrics.text(current.as_ref().map(|current| (current.number, &current.version)));
     ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }
 

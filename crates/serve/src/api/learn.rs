@@ -66,6 +66,11 @@ pub(crate) async fn learn(
     // A name with a slash is a name: here are no folders of the server.
     let names = Names { nested: true, as_is: query.as_is };
     let options = SessionOptions { check, relabel: query.relabel, names, ..SessionOptions::default() };
-    let job = app.jobs.add(ToLearn { photos, options, reserved: reserved.map(|Extension(reserved)| reserved) })?;
+    let job = app.jobs.add(ToLearn {
+        photos,
+        options,
+        reserved: reserved.map(|Extension(reserved)| reserved).into_iter().collect(),
+        from: None,
+    })?;
     Ok((StatusCode::ACCEPTED, [(LOCATION, format!("/v1/jobs/{}", job.id))], Json(job)).into_response())
 }

@@ -109,6 +109,7 @@ fn made(event: &Event) -> Option<u32> {
 }
 
 fn in_words(event: &Event) -> (&'static str, String) {
+    let photos = |count: usize| format!("{count} photo{}", if count == 1 { "" } else { "s" });
     match event {
         Event::Learned(report) => {
             let new = if report.new_classes.is_empty() {
@@ -116,14 +117,14 @@ fn in_words(event: &Event) -> (&'static str, String) {
             } else {
                 format!(": {}", report.new_classes.join(", "))
             };
-            ("learned", format!("{} photos learned{new}", report.images))
+            ("learned", format!("{} learned{new}", photos(report.images)))
         }
         Event::Renamed { from, to, .. } => ("renamed", format!("{from} renamed {to}")),
         Event::Retired { class, .. } => ("retired", format!("{class} retired")),
         Event::Merged { from, to, .. } => ("merged", format!("{from} merged into {to}")),
-        Event::Moved { images, to, .. } => ("moved", format!("{images} photos moved to {to}")),
+        Event::Moved { images, to, .. } => ("moved", format!("{} moved to {to}", photos(*images))),
         Event::Used { .. } => ("used", String::new()),
-        Event::Removed { images, .. } => ("removed", format!("{images} photos removed")),
+        Event::Removed { images, .. } => ("removed", format!("{} removed", photos(*images))),
     }
 }
 

@@ -68,6 +68,13 @@ pub(crate) async fn classify_by_name(
     answer(&app, request).await
 }
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn fuzz(bytes: &[u8]) {
+    if let Ok(with) = json::<WithParameters>(&bytes.to_vec().into()) {
+        let _ = (photos::from_base64(&with.inputs), with.parameters.and_then(|asked| asked.top_k));
+    }
+}
+
 async fn answer(app: &App, request: Request) -> Answer<Json<Vec<Label>>> {
     let current = app.version(None).await?;
     let is_json =

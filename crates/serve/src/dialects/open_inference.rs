@@ -201,6 +201,13 @@ async fn predict(app: &App, name: String, version: Option<u32>, request: Request
     }))
 }
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) async fn fuzz(request: Request, limits: crate::Limits) {
+    if let Ok(asked) = inputs(request, &limits).await {
+        assert!(asked.photos.iter().map(Vec::len).sum::<usize>() <= limits.body);
+    }
+}
+
 fn output(name: &'static str, answered: &[Answered], classes: &[String]) -> Output {
     let all = answered.len();
     let of_class = |answered: &Answered, class: &String| {

@@ -1,5 +1,7 @@
 //! Teaching, memory, classes and versions.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -154,13 +156,27 @@ fn predictions_go_on_while_a_session_learns_and_versions_change() {
             break;
         }
     }
-    for swap in 0..100 {
-        let number = 1 + swap % 2;
-        assert_eq!(post_json(address, &format!("/v1/versions/{number}/use"), &Value::Null).status, 200);
-        let answer = post(address, "/v1/predict", "image/png", &file).json();
-        assert_eq!(answer["version"], number, "it answers with the version that was chosen");
-    }
     assert!(versions.contains(&1), "{versions:?}");
+    let (is_over, asked) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let answer = post(address, "/v1/predict", "image/png", &file);
+                    assert_eq!(answer.status, 200, "no request is lost: {answer:?}");
+                    asked.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        for swap in 0..100 {
+            let number = 1 + swap % 2;
+            assert_eq!(post_json(address, &format!("/v1/versions/{number}/use"), &Value::Null).status, 200);
+            let answer = post(address, "/v1/predict", "image/png", &file).json();
+            assert_eq!(answer["version"], number, "it answers with the version that was chosen");
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(asked.into_inner() >= 100, "others ask all the while");
 }
 
 #[test]
