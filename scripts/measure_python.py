@@ -47,6 +47,9 @@ with tempfile.TemporaryDirectory() as directory:
         took["rust"].append(rust - start)
         words = [sys.executable, "-c", PYTHON, root / "photos", root / f"{round_}.file"]
         took["python"].append(float(seconds(words, root / f"python{round_}")[0]))
-    rust, python = (statistics.median(took[name]) for name in ("rust", "python"))
     print({name: [round(value, 2) for value in values] for name, values in took.items()})
-    print(f"{count} photos: rust {rust:.2f} s, python {python:.2f} s of processor time: {100 * (python / rust - 1):+.1f} %")
+    rust, python = (statistics.median(took[name]) for name in ("rust", "python"))
+    # The machine's speed changes from minute to minute, so only neighbours are compared.
+    more = sorted(100 * (python / rust - 1) for rust, python in zip(took["rust"], took["python"]))
+    print(f"{count} photos: rust {rust:.2f} s, python {python:.2f} s of processor time (medians)")
+    print(f"python needs {statistics.median(more):+.1f} % more (median of {rounds} rounds, from {more[0]:+.1f} to {more[-1]:+.1f})")
