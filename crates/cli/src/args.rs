@@ -142,7 +142,7 @@ Examples:
   rehearsal run my.toml --seed 3                   settings from a file; flags override it
   rehearsal run --set temperature=0.1              any setting, also those without a flag
   rehearsal run --resume runs/my-run               continue a run that was stopped
-  rehearsal run --watch                            with a page that shows it on http://127.0.0.1:7861
+  rehearsal run --watch                            with a page that shows it
 
 `rehearsal list` lists methods, policies and retrievals, their costs and valid combinations.
 

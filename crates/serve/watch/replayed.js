@@ -4,8 +4,8 @@ import { drawHistogram } from "./curve.js";
 import { bar, byId, count, el } from "./dom.js";
 
 const SIDES = {
-  conflicting: ["Conflicting", "The coming update would raise their loss: replaying them protects what was learned."],
-  aligned: ["Aligned", "The coming update would lower their loss: replaying them keeps the network open to change."],
+  conflicting: ["Conflicting", "The coming update would raise their loss most: replaying them protects what was learned."],
+  aligned: ["Aligned", "The coming update would lower their loss, or raise it least: replaying them keeps the network open to change."],
   other: ["Replayed", "Not chosen by their change of loss."],
 };
 /** The most classes of a list. */

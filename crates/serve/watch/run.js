@@ -19,7 +19,7 @@ export function showRun(run, isOnly) {
   byId("matrix").replaceChildren(run.matrix.length ? matrix(run) : el("p", { class: "empty" }, "No task has been learned yet."));
   drawCurve(byId("loss"), run.loss, `Loss over ${count(run.steps, "step")}`);
   byId("loss-about").textContent = run.loss.stride > 1 ? `Each point is the mean of ${run.loss.stride} steps.` : "";
-  showTasks(run.diagnostics, run.classes, run.state === "finished" || run.state === "stopped");
+  showTasks(run.diagnostics, run.classes, run.state === "finished");
 }
 
 function showTiles(run) {

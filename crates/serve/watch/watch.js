@@ -69,6 +69,7 @@ async function again() {
   } catch (error) {
     if (isGone) return;
     isGone = true;
+    byId("about").prepend("Last seen: ");
     const ended = error instanceof TypeError;
     say(ended ? "The server of this page has ended." : error.message, { hint: ended ? "What was last seen stays. `rehearsal watch DIR` shows a run again." : null, bad: true });
   }

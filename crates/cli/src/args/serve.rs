@@ -7,6 +7,7 @@ Examples:
   rehearsal serve shop.model                     the page and the API on http://127.0.0.1:7860
   rehearsal serve shop.model --port 0            on any port that is free
   rehearsal serve shop.model --read-only         predictions only
+  rehearsal serve shop.model --label-studio http://localhost:8080
   rehearsal serve shop.model --host 0.0.0.0 --token-file token.txt --name shop.example
 
 Predictions go on while a session learns. Every change is one of the model's own: its versions, its lock.
@@ -34,7 +35,7 @@ pub struct Serve {
     /// Name by which clients call the server, beside its addresses and localhost; may be repeated
     #[arg(long = "name", value_name = "NAME")]
     pub names: Vec<String>,
-    /// Fetch the images of tasks from this Label Studio, such as http://localhost:8080; `$LABEL_STUDIO_API_KEY` is a token of a user of it
+    /// Fetch the images of tasks from the Label Studio at this address; `$LABEL_STUDIO_API_KEY` is a token of a user of it
     #[arg(long, value_name = "URL")]
     pub label_studio: Option<String>,
     /// Refuse whatever would change the model
