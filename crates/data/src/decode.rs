@@ -2,6 +2,7 @@
 //! content, within limits of size, and turned as EXIF says.
 
 mod jpeg_end;
+mod jpeg_scans;
 mod orientation;
 
 use std::{
@@ -115,7 +116,8 @@ pub fn decode(bytes: &[u8]) -> Result<Picture, String> {
     let _alone = (pixels > LARGE).then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
     // To follow a scan takes as long as to decode it: only where it is likely to end early.
     let is_early = |is_likely: bool| format == Some(ImageFormat::Jpeg) && is_likely && jpeg_end::is_early(bytes);
-    if is_early(pixels / 100 > bytes.len()) {
+    let lacks_scans = format == Some(ImageFormat::Jpeg) && jpeg_scans::are_missing(bytes);
+    if lacks_scans || is_early(pixels / 100 > bytes.len()) {
         return Err("its end is missing".into());
     }
     let orientation = orientation::of(&mut decoder);

@@ -190,3 +190,32 @@ fn what_is_not_read_is_called_by_its_name() {
     }
     assert!(decode(&huge).is_err(), "a million pixels in a row");
 }
+
+/// Where the scans of a JPEG begin.
+fn scans_of(jpeg: &[u8]) -> Vec<usize> {
+    let is_scan = |pair: &[u8]| pair == [0xff, 0xda];
+    jpeg.windows(2).enumerate().filter(|(_, pair)| is_scan(pair)).map(|(at, _)| at).collect()
+}
+
+#[test]
+fn a_progressive_jpeg_that_lacks_scans_is_refused() {
+    for whole in [&include_bytes!("files/progressive.jpg")[..], include_bytes!("files/progressive-restarts.jpg")] {
+        let scans = scans_of(whole);
+        assert!(scans.len() > 3, "{scans:?}");
+        assert_eq!((decode(whole).unwrap().width, decode(whole).unwrap().height), (48, 32));
+        // At every scan, and in the middle of every scan but the last.
+        for at in scans[1..].iter().copied().chain(scans.windows(2).map(|pair| pair[0].midpoint(pair[1]))) {
+            let mut cut = whole[..at].to_vec();
+            if cut.last() == Some(&0xff) {
+                cut.pop();
+            }
+            cut.extend([0xff, 0xd9]);
+            assert!(decode(&cut).is_err(), "cut at {at} of {}", whole.len());
+        }
+        for at in 0..whole.len() {
+            let mut flipped = whole.to_vec();
+            flipped[at] ^= 0xff;
+            let _ = decode(&flipped);
+        }
+    }
+}

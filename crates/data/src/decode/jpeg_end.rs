@@ -11,8 +11,11 @@ const BLOCK: u32 = 8;
 /// Levels by which rounding may make two filled blocks differ.
 const ROUNDING: i16 = 8;
 
+/// The marker after the last scan.
+const END: u8 = 0xd9;
+
 /// Where a reader of a JPEG's segments is.
-struct Segments<'a> {
+pub(super) struct Segments<'a> {
     bytes: &'a [u8],
     at: usize,
 }
@@ -60,7 +63,7 @@ pub(super) fn may_be_filled(image: &DynamicImage) -> bool {
 }
 
 fn ends_early(jpeg: &[u8]) -> Option<bool> {
-    let mut segments = Segments { bytes: jpeg, at: 2 };
+    let mut segments = Segments::of(jpeg);
     let mut frame = Frame::default();
     loop {
         let (marker, content) = segments.next()?;
@@ -77,15 +80,27 @@ fn ends_early(jpeg: &[u8]) -> Option<bool> {
 }
 
 impl<'a> Segments<'a> {
-    fn next(&mut self) -> Option<(u8, &'a [u8])> {
+    pub(super) fn of(jpeg: &'a [u8]) -> Self {
+        Self { bytes: jpeg, at: 2 }
+    }
+
+    /// Marker and content of the next segment; none at the end.
+    pub(super) fn next(&mut self) -> Option<(u8, &'a [u8])> {
         while *self.bytes.get(self.at)? == 0xff && *self.bytes.get(self.at + 1)? == 0xff {
             self.at += 1;
         }
-        let header = self.bytes.get(self.at..self.at + 4)?;
+        let header = self.bytes.get(self.at..self.at + 4).filter(|header| header[1] != END)?;
         let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
         let content = self.bytes.get(self.at + 4..self.at + 2 + length)?;
         self.at += 2 + length;
         (header[0] == 0xff).then_some((header[1], content))
+    }
+
+    /// To the marker after a scan that is no restart.
+    pub(super) fn skip_scan(&mut self) {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let is_marker = |pair: &[u8]| pair[0] == 0xff && !matches!(pair[1], 0 | 0xff | 0xd0..=0xd7);
+        self.at += rest.windows(2).position(is_marker).unwrap_or(rest.len());
     }
 }
 
