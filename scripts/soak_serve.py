@@ -18,7 +18,7 @@ class Client:
     def call(self, method, path, body=None, kind="application/json"):
         request = urllib.request.Request(self.url + path, body, {"Content-Type": kind}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=600) as answer:
                 status, content = answer.status, answer.read()
         except urllib.error.HTTPError as error:
             status, content = error.code, error.read()
