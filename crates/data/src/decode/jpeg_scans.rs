@@ -21,15 +21,16 @@ fn missing(jpeg: &[u8]) -> Option<bool> {
     while let Some((marker, content)) = segments.next() {
         match marker {
             0xc2 => {
-                components = content.get(6..)?.chunks_exact(3).map(|part| (part[0], [false; COEFFICIENTS])).collect()
+                components = content.get(6..)?.chunks_exact(3).map(|part| (part[0], [false; COEFFICIENTS])).collect();
             }
             0xda => {
                 let count = usize::from(*content.first()?);
                 let (parts, rest) = content[1..].split_at_checked(2 * count)?;
                 let [first, last, bits] = *rest.first_chunk()?;
                 let range = usize::from(first)..=usize::from(last);
+                let is_last_bit = bits.trailing_zeros() >= 4;
                 let is_in_scan = |name: u8| parts.chunks_exact(2).any(|part| part[0] == name);
-                for (_, complete) in components.iter_mut().filter(|(name, _)| bits & 15 == 0 && is_in_scan(*name)) {
+                for (_, complete) in components.iter_mut().filter(|(name, _)| is_last_bit && is_in_scan(*name)) {
                     complete.get_mut(range.clone())?.fill(true);
                 }
                 segments.skip_scan();
