@@ -76,8 +76,8 @@ macro_rules! settings_table {
                 "number of features";
             backbone: BackboneKind = is(BackboneKind::ResNet18), Protocol, flag("Learning", "NAME"),
                 "What turns images into features. Trained from scratch: resnet18, tiny or pixels, which is none; "
-                "random and never trained: random-fourier; pre-trained and frozen, its features computed once: efficientnet-lite0, dinov2-small or "
-                "resnet18-imagenet";
+                "random-fourier, random and never trained; pre-trained and frozen, its features computed once: "
+                "efficientnet-lite0, dinov2-small or resnet18-imagenet";
             hidden: usize = is(0), Protocol, flag("Learning", "N"),
                 "Units of a hidden layer behind a pre-trained backbone; 0 for none";
             recalibrate: Recalibrate = is(Recalibrate::Off), Protocol, flag("Learning", "KIND"),
