@@ -23,7 +23,7 @@ class Client:
         except urllib.error.HTTPError as error:
             status, content = error.code, error.read()
         with self.lock:
-            self.statuses[method, re.sub(r"[0-9a-f]{32}|/\d+", "…", path.split("?")[0]), status] += 1
+            self.statuses[method, re.sub(r"/(?:[0-9a-f]{32}|\d+)(?=/|$)", "/…", path.split("?")[0]), status] += 1
         return status, content
 
     def json(self, method, path, value=None):
