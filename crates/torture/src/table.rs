@@ -369,7 +369,7 @@ pub const FOLLOW_LINKS: &str = " --follow-links";
 
 /// Accidents with a model and its surroundings, as scripts that fail if something was lost: `$R` is the program, `$1` a
 /// random number; the model `shop.model` has learned the folders beside it.
-pub const ACCIDENTS: [(&str, &str); 8] = [
+pub const ACCIDENTS: [(&str, &str); 9] = [
     (
         "learn, requests to stop that are ignored",
         "trap '' HUP INT TERM; begin new.model january --epochs 200 & sleep 0.$1
@@ -418,6 +418,15 @@ pub const ACCIDENTS: [(&str, &str); 8] = [
            $R show shop.model; $R predict shop.model january/b/1.bmp; $R evaluate shop.model march
            rm -rf out x.onnx; $R memory shop.model export out; $R export shop.model --onnx x.onnx
          done; wait $writer",
+    ),
+    (
+        "a server is killed while it learns",
+        "$R learn exact.model january; $R learn twin.model january march; form=()
+         for class in march/*; do form+=(-F class=${class#*/}); for photo in $class/*; do form+=(-F photo=@$photo); done; done
+         $R serve exact.model --port 0 > served 2>&1 & until url=$(grep -o 'http://[0-9.:]*' served); do sleep 0.05; done
+         curl --silent --fail \"${form[@]}\" $url/v1/learn; sleep 0.$1; kill -s KILL $!; ! wait $!
+         $R learn exact.model march || test $? = 2
+         head() { $R show $1 --json | grep -o 'head_sha256[^,}]*'; }; test \"$(head exact.model)\" = \"$(head twin.model)\"",
     ),
 ];
 
